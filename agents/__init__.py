@@ -1,0 +1,1 @@
+"""Learning agents: to come."""

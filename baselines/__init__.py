@@ -1,0 +1,1 @@
+"""Baseline strategies: one a module, named as in its source."""

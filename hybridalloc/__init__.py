@@ -1,0 +1,1 @@
+"""Memory mapping for compiled ML programs."""

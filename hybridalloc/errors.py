@@ -1,0 +1,30 @@
+"""The exceptions that a caller may want to catch.
+
+``ValueError`` tells of a wrong value given to a constructor; the types here tell
+of wrong input to the system as a whole::
+
+    HybridAllocError
+    ├── InputError     a file that cannot be read, or that says something impossible
+    └── UsageError     a strategy, target or option that does not exist or apply
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class HybridAllocError(Exception):
+    """Base of every error that hybridalloc raises on purpose."""
+
+
+class InputError(HybridAllocError):
+    """An input that cannot be used: says what, where, and what was expected."""
+
+    def __init__(self, path: Path | str, message: str, line: int | None = None) -> None:
+        self.path, self.message, self.line = Path(path), message, line
+        where = f"{path}:{line}" if line is not None else f"{path}"
+        super().__init__(f"{where}: {message}")
+
+
+class UsageError(HybridAllocError):
+    """A request that cannot be met, such as an unknown strategy or target."""
