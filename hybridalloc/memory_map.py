@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import accumulate
 
+from hybridalloc.program import Program
+
 
 class Origin(StrEnum):
     """How an allocation gets its content."""
@@ -153,3 +155,16 @@ class MemoryMap:
 
     def __len__(self) -> int:
         return len(self.allocations)
+
+    def peak_bytes(self, program: Program) -> int:
+        """The highest address that any allocation uses, in bytes."""
+        return max(
+            (
+                part_end
+                for allocation in self.allocations
+                for _, part_end, _ in allocation.parts(
+                    program.buffers[allocation.buffer].size
+                )
+            ),
+            default=0,
+        )
