@@ -1,0 +1,1 @@
+"""Reading scheduled HLO: text to module to program."""
