@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 ELEMENT_BITS = {
@@ -143,7 +143,7 @@ def parse_shape(text: str) -> Shape:
     sizes = tuple(int(dim.lstrip("<= ").rstrip("?") or 0) for dim in _list(dims))
     if any(size < 0 or size >= 2**40 for size in sizes):
         raise ValueError(f"dimensions out of range in {text[:60]!r}")
-    shape = Shape(dtype, sizes, **_parse_layout(layout or ""))
+    shape = _with_layout(Shape(dtype, sizes), layout or "")
     order = shape.minor_to_major
     if order is not None and sorted(order) != list(range(len(sizes))):
         raise ValueError(f"layout does not fit the dimensions in {text[:60]!r}")
@@ -158,22 +158,21 @@ def _integers(text: str) -> tuple[int, ...]:
     return tuple(-1 if part.strip() == "*" else int(part) for part in _list(text))
 
 
-def _parse_layout(text: str) -> dict[str, object]:
+def _with_layout(shape: Shape, text: str) -> Shape:
     order, _, properties = text.partition(":")
-    layout: dict[str, object] = {}
     if order.strip():
-        layout["minor_to_major"] = _integers(order)
+        shape = replace(shape, minor_to_major=_integers(order))
     for name, groups in _PROPERTY.findall(properties):
         values = [_integers(group) for group in _TILE.findall(groups) if name in "TSE"]
         if name == "T":
             if any(size == 0 or size < -1 for tile in values for size in tile):
                 raise ValueError(f"tile sizes must be positive in {text!r}")
-            layout["tiles"] = tuple(values)
+            shape = replace(shape, tiles=tuple(values))
         elif name == "S":
-            layout["memory_space"] = values[0][0]
+            shape = replace(shape, memory_space=values[0][0])
         elif name == "E":
-            layout["element_size_bits"] = values[0][0]
-    return layout
+            shape = replace(shape, element_size_bits=values[0][0])
+    return shape
 
 
 _BRACKETS = re.compile(r'[(){}\[\],]|"(?:[^"\\]|\\.)*"')

@@ -107,12 +107,14 @@ class Storage:
             for position, operand in enumerate(operands):
                 yield from self._same((time, (position,)), (operand, ()))
         elif opcode == "get-tuple-element":
-            position = instruction.integers("index")
-            yield from self._same((time, ()), (operands[0], position))
+            element = instruction.integers("index")
+            yield from self._same((time, ()), (operands[0], element))
         elif opcode in PASS_THROUGH and operands:
             yield from self._same((time, ()), (operands[0], ()))
         elif opcode in ("while", "conditional", "call"):
             yield from self._call_aliases(time, step)
+        elif opcode == "send":
+            yield from self._held(time, (0,), operands)
         elif opcode.endswith(("-start", "-update", "-done")):
             yield from self._async_aliases(time, step)
         for output, number, index in in_place_pairs(self.module, instruction):

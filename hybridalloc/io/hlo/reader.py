@@ -1,0 +1,222 @@
+"""From a parsed HLO module to a program: instructions, accesses and buffers."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hybridalloc.io.hlo.cost_analysis import CostAnalysis
+from hybridalloc.io.hlo.module import HloModule
+from hybridalloc.io.hlo.parser import parse_module
+from hybridalloc.io.hlo.schedule import Schedule, Step, flatten
+from hybridalloc.io.hlo.shape import ShapeIndex
+from hybridalloc.io.hlo.storage import PASS_THROUGH, Storage, Value, in_place_pairs
+from hybridalloc.program import Access, Buffer, Instruction, Memory, Program
+
+TRANSPARENT = PASS_THROUGH | {
+    *("parameter", "constant", "tuple", "get-tuple-element"),
+    *("while", "conditional", "call", "after-all"),
+}
+"""Opcodes that touch no memory: their values are other instructions' values."""
+
+
+class InputWarning(UserWarning):
+    """Something in the input was not understood, and a stated default was taken."""
+
+
+@dataclass(frozen=True, eq=False)
+class HloProgram:
+    """A program together with the HLO that it was read from."""
+
+    program: Program
+    module: HloModule
+    schedule: Schedule
+    storage: Storage
+    costs: CostAnalysis
+    buffer_of: dict[Value, int]
+    """The buffer of each first value of a group that shares storage."""
+
+    def buffer(self, value: Value) -> int | None:
+        """The buffer that holds a value, if the program has it."""
+        first = self.storage.find(value)
+        return None if first is None else self.buffer_of.get(first)
+
+
+def read_module(text: str, name: str | None, flops_per_second: float) -> HloProgram:
+    """Read a scheduled HLO module's text as a program.
+
+    Args:
+        text: The module.
+        name: What to call the program; the module's name if not given.
+        flops_per_second: The target's peak rate, for compute times.
+
+    Raises:
+        HloSyntaxError: The text is not a scheduled HLO module.
+        ValueError: The module says something impossible.
+    """
+    module = parse_module(text)
+    schedule = flatten(module)
+    reader = _Reader(module, schedule)
+    program = Program(
+        name=name or module.name,
+        instructions=tuple(reader.instructions(flops_per_second)),
+        buffers=tuple(reader.buffers()),
+        loops=schedule.loops,
+    )
+    _warn_of_unknown(reader.costs)
+    return HloProgram(
+        program, module, schedule, reader.storage, reader.costs, reader.buffer_of
+    )
+
+
+def _warn_of_unknown(costs: CostAnalysis) -> None:
+    if costs.unknown:
+        warnings.warn(
+            f"unknown instructions were taken to cost their bytes alone: "
+            f"{', '.join(sorted(costs.unknown))}",
+            InputWarning,
+            stacklevel=3,
+        )
+
+
+def value_name(schedule: Schedule, value: Value) -> str:
+    """A value's name as XLA's dumps write it, such as ``fusion.3{1}``."""
+    time, index = value
+    name = schedule.steps[time].instruction.name
+    return f"{name}{{{','.join(map(str, index))}}}" if index else name
+
+
+class _Reader:
+    def __init__(self, module: HloModule, schedule: Schedule) -> None:
+        self.module = module
+        self.schedule = schedule
+        self.storage = Storage(module, schedule)
+        self.costs = CostAnalysis(module)
+        self.inputs = self._sources()
+        self.outputs = self._outputs()
+        self.buffer_of = self._numbered_groups()
+
+    def instructions(self, flops_per_second: float) -> Iterator[Instruction]:
+        for time, step in enumerate(self.schedule.steps):
+            accesses = self._accesses(time, step)
+            flops = 0.0
+            if accesses and not step.asynchronous:
+                flops = self.costs.cost(step.instruction).flops
+            yield Instruction(
+                step.instruction.name, flops / flops_per_second, tuple(accesses)
+            )
+
+    def buffers(self) -> Iterator[Buffer]:
+        names: Counter[str] = Counter()
+        for first in self.buffer_of:
+            name = value_name(self.schedule, first)
+            names[name] += 1
+            shapes = [self.storage.shape(v) for v in self.storage.groups[first]]
+            excluded = all(shape.element_count == 1 for shape in shapes) or any(
+                shape.memory_space for shape in shapes
+            )
+            yield Buffer(
+                name=name if names[name] == 1 else f"{name}#{names[name]}",
+                size=max(shape.size for shape in shapes),
+                is_input=first in self.inputs,
+                is_output=first in self.outputs,
+                memory=Memory.SLOW if excluded else Memory.ANY,
+            )
+
+    def _sources(self) -> set[Value | None]:
+        """The groups that hold a parameter of the program or a constant."""
+        inputs: set[Value | None] = set()
+        for time, step in enumerate(self.schedule.steps):
+            opcode = step.instruction.opcode
+            is_parameter = opcode == "parameter" and step.frame is self.schedule.entry
+            if is_parameter or opcode == "constant":
+                inputs.update(self._defined(time, step))
+        return inputs
+
+    def _outputs(self) -> set[Value | None]:
+        entry = self.schedule.entry
+        root = entry.computation.root
+        return {
+            self.storage.find((entry.time[root], index))
+            for index, _ in root.shape.leaves()
+        }
+
+    def _numbered_groups(self) -> dict[Value, int]:
+        """The groups that the program needs to know of, numbered in schedule order."""
+        touched: set[Value | None] = set(self.outputs)
+        for time, step in enumerate(self.schedule.steps):
+            opcode = step.instruction.opcode
+            if opcode == "parameter" and step.frame is self.schedule.entry:
+                touched |= {value for value in self._defined(time, step)}
+            elif opcode not in TRANSPARENT:
+                touched |= {self.storage.find(v) for v in self._taken(step)}
+                touched |= set(self._defined(time, step))
+        kept = [first for first in self.storage.groups if first in touched]
+        return {first: number for number, first in enumerate(kept)}
+
+    def _taken(self, step: Step) -> Iterator[Value]:
+        return (value for _, _, value in self.storage.operand_values(step))
+
+    def _defined(self, time: int, step: Step) -> Iterator[Value | None]:
+        for index, _ in step.instruction.shape.leaves():
+            yield self.storage.find((time, index))
+
+    def _accesses(self, time: int, step: Step) -> list[Access]:
+        """Operands in order, then outputs, summed for each buffer."""
+        if step.instruction.opcode in TRANSPARENT:
+            return []
+        reads, writes = self._traffic(time, step)
+        accesses = []
+        for first in [*reads, *(v for v in writes if v not in reads)]:
+            read, write = reads.get(first), writes.get(first)
+            accesses.append(
+                Access(
+                    self.buffer_of[first],
+                    read_bytes=read or 0,
+                    # XLA counts some in-place updates as nothing: still writes.
+                    write_bytes=write or int(read is not None and write is not None),
+                    whole=read is None,
+                )
+            )
+        return accesses
+
+    def _traffic(
+        self, time: int, step: Step
+    ) -> tuple[dict[Value, int], dict[Value, int]]:
+        """Bytes read and written, by the first value of each group."""
+        cost = self.costs.cost(step.instruction)
+        reads: Counter[Value] = Counter()
+        writes: Counter[Value] = Counter()
+        for number, index, value in self.storage.operand_values(step):
+            first = self.storage.find(value)
+            assert first is not None
+            reads[first] += self._counted(step, cost.operand_bytes[number], index)
+        if not step.instruction.opcode.endswith(("-done", "-update")):
+            held = self._held(time, step)
+            for index, _ in step.instruction.shape.leaves():
+                target = self.storage.find((time, index))
+                if target is not None and index not in held:
+                    writes[target] += self._counted(step, cost.output_bytes, index)
+        for output, _, _ in in_place_pairs(self.module, step.instruction):
+            updated = self.storage.find((time, output))
+            if updated is not None:
+                reads[updated] += 0
+        return reads, writes
+
+    def _counted(
+        self, step: Step, counted: dict[ShapeIndex, int], index: ShapeIndex
+    ) -> int:
+        return 0 if step.asynchronous else counted.get(index, 0)
+
+    def _held(self, time: int, step: Step) -> set[ShapeIndex]:
+        """Which arrays of an asynchronous start's shape are its operands."""
+        if not step.instruction.opcode.endswith("-start"):
+            return {()} if step.instruction.opcode == "send" else set()
+        operands = {self.storage.find(value) for value in self._taken(step)}
+        return {
+            index
+            for index, _ in step.instruction.shape.leaves()
+            if self.storage.find((time, index)) in operands
+        }

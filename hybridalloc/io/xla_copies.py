@@ -1,0 +1,281 @@
+"""The copies in XLA's module after Memory Space Assignment.
+
+Copies are instructions of their own there, so times are matched by the instructions
+that the modules before and after have in common.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from hybridalloc.io.hlo.module import HloInstruction, HloModule
+from hybridalloc.io.hlo.reader import TRANSPARENT, HloProgram
+from hybridalloc.io.hlo.schedule import Step, flatten
+from hybridalloc.io.hlo.shape import ShapeIndex
+from hybridalloc.io.hlo.storage import PASS_THROUGH
+from hybridalloc.memory_map import MemoryMap, Slice
+
+_SLICE_RANGE = re.compile(r"\[(\d+):(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A copy of the module after MSA, at points of the schedule before it."""
+
+    buffer: int
+    """The buffer whose content it moves."""
+    issue: int
+    """The latest such point for a prefetch, the earliest for an eviction: points that
+    only free instructions separate are alike."""
+    due: int
+    """The latest such point."""
+    earliest_due: int
+    position: int
+    """Of its first start in the schedule after MSA, which orders the queue."""
+    to_fast: bool = True
+    slices: tuple[Slice, ...] = ()
+    """In order of address, if it is cut."""
+    cross_program: bool = False
+    """Whether the previous run issued it."""
+    source: int | None = None
+    """The buffer it reads, where it stands for a copy or slice of the program."""
+    replaced: int | None = None
+    """The instruction of the program that it stands for, if any."""
+
+
+class AfterMsa:
+    """The module after MSA, matched with the program before it."""
+
+    def __init__(self, hlo: HloProgram, module: HloModule) -> None:
+        self.hlo = hlo
+        self.module = module
+        self.schedule = flatten(module)
+        self._time_before = {
+            step.instruction.name: time for time, step in enumerate(hlo.schedule.steps)
+        }
+
+    def copies(self) -> Iterator[Copy]:
+        """Every copy, in no order.
+
+        Raises:
+            ValueError: A copy is never awaited, or its buffer cannot be found.
+        """
+        parts: set[HloInstruction] = set()
+        for time, step in enumerate(self.schedule.steps):
+            if _is_concatenation(step.instruction):
+                parts.update(step.instruction.operands)
+                yield self._sliced(time, step)
+        for time, step in enumerate(self.schedule.steps):
+            instruction = step.instruction
+            alone = self._is_slice(instruction) and instruction not in parts
+            if alone or instruction.opcode == "copy-done":
+                yield self._plain(time, step)
+
+    def reads_despite_copy(self, memory_map: MemoryMap) -> tuple[int, int]:
+        """How XLA's layouts disagree with a map on where operands are read.
+
+        Returns:
+            Operands that XLA reads from slow memory although the map has them in
+            fast memory, and the reverse.
+        """
+        covered: dict[int, list[tuple[int, int]]] = {}
+        for allocation in memory_map.allocations:
+            stays = covered.setdefault(allocation.buffer, [])
+            stays.append((allocation.ready, allocation.end))
+        counts = [0, 0]
+        for step in self.schedule.steps:
+            time = self._anchor_time(step)
+            if time is None or not self.hlo.program.instructions[time].accesses:
+                continue
+            before = self.hlo.schedule.steps[time]
+            for number, operand in enumerate(step.instruction.operands):
+                buffer = self._buffer_of_operand(before, number)
+                if buffer is None or operand.shape.is_tuple:
+                    continue
+                in_fast = any(a <= time < b for a, b in covered.get(buffer, ()))
+                if in_fast != (operand.shape.memory_space in self._fast_spaces):
+                    counts[0 if in_fast else 1] += 1
+        return counts[0], counts[1]
+
+    @cached_property
+    def _fast_spaces(self) -> frozenset[int]:
+        """The memory spaces that copies go to, or come back from."""
+        ends = [
+            element.memory_space
+            for step in self.schedule.steps
+            if step.instruction.opcode in ("copy-start", "async-start")
+            for element in step.instruction.shape.elements[:2]
+        ]
+        return frozenset(space for space in ends if space)
+
+    @cached_property
+    def _points(self) -> list[tuple[int, int]]:
+        """For each step, the first and last point of the program where it may stand.
+
+        They lie after the instruction before it, and before the instruction after it,
+        of those that its computation and the program have in common.
+        """
+        steps = self.schedule.steps
+        before: dict[int, int] = {id(self.schedule.entry): 0}
+        first: list[int | None] = []
+        for step in steps:
+            first.append(before.get(id(step.frame)))
+            if self._anchor_time(step) is not None:
+                before[id(step.frame)] = self._time_before[step.instruction.name] + 1
+        after = {id(self.schedule.entry): len(self.hlo.program)}
+        points = []
+        for step, low in zip(reversed(steps), reversed(first), strict=True):
+            anchor = self._anchor_time(step)
+            if anchor is not None:
+                after[id(step.frame)] = anchor
+            high = after.get(id(step.frame), low or 0)
+            points.append((high if low is None else low, high))
+        return points[::-1]
+
+    def _anchor_time(self, step: Step) -> int | None:
+        name, opcode = step.instruction.name, step.instruction.opcode
+        time = self._time_before.get(name)
+        if time is None:
+            return None
+        before = self.hlo.schedule.steps[time]
+        if before.called:
+            return min(min(frame.time.values()) for frame in before.called)
+        same = before.instruction.opcode == opcode and opcode not in TRANSPARENT
+        return time if same else None
+
+    def _plain(self, time: int, step: Step) -> Copy:
+        """A copy in one part: a prefetch, an eviction, or a slice of the program."""
+        done, start = step.instruction, step.instruction.operands[0]
+        source = self._source(start.operands[0], start.line)
+        replaced = self._replaced_value(step)
+        issued = step.frame.time[start]
+        is_last = step.frame.computation.root is done
+        awaited = is_last or step.frame.computation.users[done]
+        to_fast = done.shape.memory_space in self._fast_spaces
+        buffer = self._buffer_at(replaced) if replaced is not None else source
+        earliest_due, due = self._points[time]
+        if to_fast and not awaited:  # by this run: it serves the next one
+            earliest_due = due = len(self.hlo.program)
+        return Copy(
+            buffer=buffer,
+            issue=self._points[issued][1 if to_fast else 0],
+            due=due,
+            earliest_due=earliest_due,
+            position=issued,
+            to_fast=to_fast,
+            cross_program="cross_program_prefetch_index" in start.attributes,
+            source=source,
+            replaced=replaced[0] if replaced is not None else None,
+        )
+
+    def _sliced(self, time: int, step: Step) -> Copy:
+        """A prefetch in slices, put together by a ``ConcatBitcast``."""
+        parts = []
+        for done in step.instruction.operands:
+            start = done.operands[0]
+            cut = self.module.computations[start.called("calls")[0]].root
+            ranges = _SLICE_RANGE.findall(cut.attributes.get("slice", ""))
+            low = tuple(int(begin) for begin, _ in ranges)
+            issued = step.frame.time[start]
+            piece = Slice(done.shape.size, self._points[issued][1])
+            parts.append((low, piece, issued))
+        first = step.instruction.operands[0].operands[0]
+        return Copy(
+            buffer=self._source(first.operands[0], first.line),
+            issue=min(part.issue for _, part, _ in parts),
+            due=self._points[time][1],
+            earliest_due=self._points[time][0],
+            position=min(issued for _, _, issued in parts),
+            slices=tuple(part for _, part, _ in sorted(parts, key=lambda x: x[0])),
+        )
+
+    def _is_slice(self, instruction: HloInstruction) -> bool:
+        if instruction.opcode != "async-done":
+            return False
+        called = instruction.operands[0].called("calls")
+        return bool(called) and self.module.computations[called[0]].root.opcode in (
+            "slice",
+            "dynamic-slice",
+        )
+
+    @cached_property
+    def _gone(self) -> frozenset[int]:
+        """Instructions of the program that the module after MSA does not have."""
+        names = {step.instruction.name for step in self.schedule.steps}
+        return frozenset(
+            time
+            for time, step in enumerate(self.hlo.schedule.steps)
+            if step.instruction.name not in names
+            and step.instruction.opcode in ("copy", "slice")
+        )
+
+    def _replaced_value(self, step: Step) -> tuple[int, ShapeIndex] | None:
+        """The value of the program's copy or slice that a copy's result stands for."""
+        if not self._gone:
+            return None
+        for user in step.frame.computation.users[step.instruction]:
+            time = self._time_before.get(user.name)
+            if time is None:
+                continue
+            before = self.hlo.schedule.steps[time].instruction
+            for taken, old in zip(user.operands, before.operands, strict=False):
+                place = self._time_before.get(old.name)
+                if taken is step.instruction and place in self._gone:
+                    assert place is not None
+                    return place, ()
+        return None
+
+    def _buffer_of_operand(self, step: Step, number: int) -> int | None:
+        times = list(step.operand_times)
+        return self.hlo.buffer((times[number], ())) if number < len(times) else None
+
+    def _buffer_at(self, value: tuple[int, ShapeIndex]) -> int:
+        buffer = self.hlo.buffer(value)
+        if buffer is None:
+            name = self.hlo.schedule.steps[value[0]].instruction.name
+            raise ValueError(f"{name} is in no buffer of the program")
+        return buffer
+
+    def _source(self, value: HloInstruction, line: int) -> int:
+        """The buffer that a copy reads, through whatever passes the value on."""
+        index: ShapeIndex = ()
+        while True:
+            time = self._time_of(value)
+            if time is not None:
+                return self._buffer_at((time, index))
+            if value.opcode == "get-tuple-element":
+                index = (*value.integers("index"), *index)
+            elif value.opcode == "tuple" and index:
+                value, index = value.operands[index[0]], index[1:]
+                continue
+            elif not (value.operands and _passes_on(value)):
+                raise ValueError(
+                    f"line {line}: the copy's source {value.name} is not an "
+                    f"instruction of the program"
+                )
+            value = value.operands[0]
+
+    def _time_of(self, value: HloInstruction) -> int | None:
+        if value.opcode == "parameter":
+            entry = self.hlo.schedule.entry
+            number, parameters = int(value.literal), entry.computation.parameters
+            if value in self.module.entry.parameters and number < len(parameters):
+                return entry.time[parameters[number]]
+        elif value.opcode in TRANSPARENT - {"while", "constant"}:
+            return None
+        return self._time_before.get(value.name)
+
+
+def _is_concatenation(instruction: HloInstruction) -> bool:
+    return "ConcatBitcast" in instruction.attributes.get("custom_call_target", "")
+
+
+def _passes_on(value: HloInstruction) -> bool:
+    return (
+        value.opcode in PASS_THROUGH
+        or value.opcode in ("copy-done", "copy-start", "async-done", "async-start")
+        or _is_concatenation(value)
+    )
