@@ -32,6 +32,7 @@ class Problem:
 
     def __post_init__(self) -> None:
         _ = self.target.capacity  # known from here on
+        object.__setattr__(self, "cost_model", CostModel(self.cost_model))
         if self.cost_model is CostModel.CYCLES and not self.has_estimates:
             raise ValueError(
                 f"program {self.program.name}: cost model 'cycles' needs the "

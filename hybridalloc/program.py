@@ -8,12 +8,17 @@ an index into the schedule.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
 MAX_BYTES = 2**53
 """Sizes stay below this, so that float64 holds every one of them exactly."""
+
+
+MAX_TRIPS = 2**53
+"""Trip counts stay below this, for the same reason."""
 
 
 class Memory(StrEnum):
@@ -39,8 +44,10 @@ class Loop:
                 f"loop: expected 0 <= start < end, got start {self.start}, "
                 f"end {self.end}"
             )
-        if self.trip_count < 0:
-            raise ValueError(f"loop: trip_count {self.trip_count} is negative")
+        if not 0 <= self.trip_count < MAX_TRIPS:
+            raise ValueError(
+                f"loop: trip_count {self.trip_count} is not in [0, {MAX_TRIPS})"
+            )
 
     def encloses(self, other: Loop) -> bool:
         """Whether the other loop lies within this one."""
@@ -207,8 +214,8 @@ class Program:
 
     def _check_names(self) -> None:
         if len(self.buffer_index) < len(self.buffers):
-            names = [buffer.name for buffer in self.buffers]
-            twice = next(name for name in names if names.count(name) > 1)
+            names = Counter(buffer.name for buffer in self.buffers)
+            twice = names.most_common(1)[0][0]
             raise ValueError(f"program {self.name}: two buffers are called {twice!r}")
 
     def _check_accesses(self) -> None:

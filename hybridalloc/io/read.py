@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hybridalloc.errors import InputError
 from hybridalloc.io import json_format
 from hybridalloc.io.files import read_text
-from hybridalloc.io.xla_dump import read_dump, read_hlo
+from hybridalloc.io.xla_dump import XlaDump, read_dump, read_hlo
 from hybridalloc.problem import CostModel, Problem
 from hybridalloc.target import Target, get_target
 
 DEFAULT_TARGET = "tpu-v4i"
+
+
+@dataclass(frozen=True, eq=False)
+class Input:
+    """A problem and, where it came from one, the compiler's dump."""
+
+    problem: Problem
+    dump: XlaDump | None = None
 
 
 def read_problem(
@@ -34,31 +43,49 @@ def read_problem(
         InputError: The input cannot be read, or is none of these.
         UsageError: The target is unknown, or its capacity must be given.
     """
+    return read_input(
+        path, target=target, cost_model=cost_model, capacity=capacity
+    ).problem
+
+
+def read_input(
+    path: Path | str,
+    *,
+    target: Target | str | None = None,
+    cost_model: CostModel | str | None = None,
+    capacity: int | None = None,
+) -> Input:
+    """Read a problem together with what else its source holds.
+
+    Takes and raises what ``read_problem`` does.
+    """
     path = Path(path)
     machine = get_target(target) if isinstance(target, str) else target
-    if not path.is_dir() and read_text(path).lstrip().startswith("{"):
-        problem = json_format.read_problem(path)
-        machine = machine or problem.target
-    else:
-        machine = machine or get_target(DEFAULT_TARGET)
-        problem = None
     try:
-        if capacity is not None:
-            machine = machine.with_capacity(capacity)
-        model = CostModel(cost_model or (problem or _Defaults).cost_model)
-        if problem is None:
-            return _read_xla(path, machine, model)
-        return Problem(problem.program, machine, model, problem.compiler_map)
+        if not path.is_dir() and read_text(path).lstrip().startswith("{"):
+            found = Input(json_format.read_problem(path))
+            machine = machine or found.problem.target
+        else:
+            machine = machine or get_target(DEFAULT_TARGET)
+            found = _read_xla(path, _sized(machine, capacity))
+        problem = replace(
+            found.problem,
+            target=_sized(machine, capacity),
+            cost_model=CostModel(cost_model or found.problem.cost_model),
+        )
     except ValueError as error:
         raise InputError(path, str(error)) from error
+    return replace(found, problem=problem)
 
 
-class _Defaults:
-    cost_model = CostModel.ROOFLINE
+def _sized(target: Target, capacity: int | None) -> Target:
+    return target if capacity is None else target.with_capacity(capacity)
 
 
-def _read_xla(path: Path, target: Target, cost_model: CostModel) -> Problem:
+def _read_xla(path: Path, target: Target) -> Input:
     if path.is_dir():
         dump = read_dump(path, target)
-        return Problem(dump.program, target, cost_model, dump.compiler_map)
-    return Problem(read_hlo(path, target).program, target, cost_model)
+        return Input(
+            Problem(dump.program, target, compiler_map=dump.compiler_map), dump
+        )
+    return Input(Problem(read_hlo(path, target).program, target))

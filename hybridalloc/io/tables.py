@@ -40,7 +40,7 @@ def read_table(
         for row in reader:
             if None in row or None in row.values():
                 raise ValueError(
-                    f"expected {len(reader.fieldnames or ())} fields, got another number"
+                    f"expected {len(reader.fieldnames or ())} fields"
                 )
             rows.append(parse(row))
     except (csv.Error, ValueError, OverflowError) as error:

@@ -78,6 +78,7 @@ def _assigned(
     for a part of a buffer is that of a slice instruction which became a copy.
     """
     crossing = {copy.buffer for copy in copies if copy.cross_program}
+    replacing = [copy for copy in copies if copy.replaced is not None]
     for row in rows:
         if row.buffer is None:
             if len(crossing) != 1:
@@ -86,7 +87,7 @@ def _assigned(
                     f"cross-program prefetch to take it for, got {len(crossing)}"
                 )
             row = replace(row, buffer=next(iter(crossing)))
-        replacement = next((c for c in copies if _replaces(row, c)), None)
+        replacement = next((c for c in replacing if _replaces(row, c)), None)
         if replacement is not None:
             row = replace(row, buffer=replacement.buffer)
         elif row.buffer is not None and row.size != program.buffers[row.buffer].size:
@@ -98,11 +99,7 @@ def _assigned(
 
 
 def _replaces(row: AllocationRow, copy: Copy) -> bool:
-    return (
-        copy.replaced is not None
-        and row.buffer in (copy.buffer, copy.source)
-        and _awaited_in(row, copy)
-    )
+    return row.buffer in (copy.buffer, copy.source) and _awaited_in(row, copy)
 
 
 def _awaited_in(row: AllocationRow, copy: Copy) -> bool:
@@ -119,8 +116,8 @@ def _stays(rows: list[AllocationRow], prefetches: list[Copy]) -> Iterator[_Stay]
                 f"the prefetch due at instruction {prefetch.due} matches no row of "
                 f"allocinfo"
             )
-        nearest = min(fitting, key=lambda i: abs(rows[i].start - prefetch.issue))
-        copy_of[nearest] = prefetch
+        begun = [i for i in fitting if rows[i].start <= prefetch.issue]
+        copy_of[begun[-1] if begun else fitting[0]] = prefetch
     open_stay: _Stay | None = None
     for position, row in enumerate(rows):
         copy = copy_of.get(position)
