@@ -162,9 +162,9 @@ def test_a_map_of_a_larger_program_is_not_written(tmp_path: Path) -> None:
 
 def test_a_number_that_could_not_be_read_is_not_written(tmp_path: Path) -> None:
     problem, _ = _example()
-    loops = (Loop(1, 2, trip_count=2**53),)
-    large = replace(problem, program=replace(problem.program, loops=loops))
-    with pytest.raises(InputError, match="trip_count: expected less than"):
+    engine = replace(problem.target.copy_engine, max_slices=2**53)
+    large = replace(problem, target=replace(problem.target, copy_engine=engine))
+    with pytest.raises(InputError, match="max_slices: expected less than"):
         write_problem(large, tmp_path / "problem.json")
     assert not list(tmp_path.iterdir())
 
