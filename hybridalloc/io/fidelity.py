@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
-from hybridalloc.io.hlo.benefit import Site, memory_boundedness, rounding_tolerance
+from hybridalloc.io.hlo.benefit import (
+    Site,
+    constant_definition,
+    memory_boundedness,
+    rounding_tolerance,
+)
 from hybridalloc.io.hlo.reader import HloProgram, value_name
 from hybridalloc.io.hlo.schedule import Step
 from hybridalloc.io.hlo.storage import OperandUse, Value
@@ -105,6 +110,8 @@ class _Reading:
         instruction = self._step(time).instruction
         if instruction.opcode == "parameter":
             return None
+        if instruction.opcode == "constant":
+            return constant_definition(self.target)
         written = self.hlo.costs.cost(instruction).output_bytes.get(index, 0)
         return self._site(time, written, is_write=True)
 

@@ -163,6 +163,8 @@ def _read_after(folder: Path, hlo: HloProgram) -> AfterMsa | None:
         return AfterMsa(hlo, parse_module(read_text(path)))
     except HloSyntaxError as error:
         raise InputError(path, str(error), error.line) from error
+    except RecursionError as error:
+        raise InputError(path, str(error)) from error
 
 
 def _read_answer(

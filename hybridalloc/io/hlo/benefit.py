@@ -37,6 +37,11 @@ class Site:
     """Loops around the instruction."""
 
 
+def constant_definition(target: Target) -> Site:
+    """Where a constant is defined: for XLA, one clock cycle of computing."""
+    return Site(compute_s=1 / target.clock_hz, total_bytes=0, site_bytes=0)
+
+
 def benefit(site: Site, target: Target) -> float:
     """Seconds saved by having one site in fast memory.
 
@@ -62,8 +67,8 @@ def memory_boundedness(
     Positive benefits add up; a buffer without any has the largest of its negative ones.
 
     Args:
-        definition: Where it is written; None for an input of the program, which has
-            a benefit of 0 there.
+        definition: Where it is written, or ``constant_definition``; None for an input
+            of the program, which has a benefit of 0 there.
         uses: Every reading of it and of what shares its memory, but for those by
             tuples, whiles and conditionals.
         size: Bytes of the buffer.

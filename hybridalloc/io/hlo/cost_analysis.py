@@ -10,9 +10,10 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hybridalloc.io.hlo.flops import FlopCounter
+from hybridalloc.io.hlo.flops import BAD_ATTRIBUTES, FlopCounter, bad_attributes
 from hybridalloc.io.hlo.module import Computation, HloInstruction, HloModule
 from hybridalloc.io.hlo.opcodes import is_free
+from hybridalloc.io.hlo.parser import HloSyntaxError
 from hybridalloc.io.hlo.shape import Shape, ShapeIndex
 
 LeafBytes = dict[ShapeIndex, int]
@@ -59,8 +60,16 @@ class CostAnalysis:
         An instruction that calls others (a while, a call) costs nothing itself.
 
         Raises:
-            ValueError: Its attributes do not fit its operands.
+            HloSyntaxError: Its attributes do not fit its operands.
         """
+        try:
+            return self._cost(instruction)
+        except HloSyntaxError:
+            raise
+        except BAD_ATTRIBUTES as error:
+            raise bad_attributes(instruction, error) from error
+
+    def _cost(self, instruction: HloInstruction) -> InstructionCost:
         if is_free(instruction):
             reads = tuple(_nothing(operand.shape) for operand in instruction.operands)
             return InstructionCost(0, reads, _nothing(instruction.shape))
@@ -187,6 +196,9 @@ def _traffic(instruction: HloInstruction) -> tuple[tuple[LeafBytes, ...], LeafBy
     elif opcode == "gather":
         slices = instruction.integers("slice_sizes")
         reads[0] = {(): writes[()] * _padding(instruction.operands[0].shape, slices)}
+    elif opcode in ("cholesky", "triangular-solve"):
+        reads[0] = {(): reads[0][()] // 2}  # the other triangle is zero
+        writes = reads[0] if opcode == "cholesky" else writes
     elif opcode == "scatter":
         count = len(reads) // 2
         padding = _padding(instruction.operands[0].shape, _scattered(instruction))
@@ -218,7 +230,7 @@ def _scattered(scatter: HloInstruction) -> tuple[int, ...]:
         *scatter.integers("input_batching_dims"),
     }
     rank = len(scatter.operands[0].shape.dims)
-    return tuple(1 if axis in inserted else next(window) for axis in range(rank))
+    return tuple(1 if axis in inserted else next(window, 1) for axis in range(rank))
 
 
 def _padding(shape: Shape, slice_sizes: tuple[int, ...]) -> int:

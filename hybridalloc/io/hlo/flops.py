@@ -1,8 +1,7 @@
 """Floating-point operations of HLO instructions, as XLA's HloCostAnalysis counts them.
 
-A multiplication and an addition are two operations, as are a comparison and a select.
-What runs inside an instruction (a fusion, the function of a reduction) counts as often
-as it runs.
+A multiplication and an addition are two operations. What runs inside an instruction (a
+fusion, the function of a reduction) counts as often as it runs.
 """
 
 from __future__ import annotations
@@ -19,8 +18,21 @@ from hybridalloc.io.hlo.opcodes import (
     custom_call_target,
     is_free,
 )
+from hybridalloc.io.hlo.parser import HloSyntaxError
 from hybridalloc.io.hlo.shape import Shape
 from hybridalloc.io.hlo.window import parse_window, valid_taps
+
+BAD_ATTRIBUTES = (KeyError, IndexError, ValueError, ZeroDivisionError)
+"""What a rule raises when attributes are missing or do not fit the operands."""
+
+
+def bad_attributes(instruction: HloInstruction, error: Exception) -> HloSyntaxError:
+    """Says which instruction it was, and where."""
+    return HloSyntaxError(
+        instruction.line,
+        f"{instruction.name}: the operands and attributes of this "
+        f"{instruction.opcode} do not fit ({error!r})",
+    )
 
 
 class FlopCounter:
@@ -37,7 +49,7 @@ class FlopCounter:
         """Operations of one run of an instruction.
 
         Raises:
-            ValueError: Its attributes do not fit its operands.
+            HloSyntaxError: Its attributes do not fit its operands.
         """
         opcode = instruction.opcode
         if opcode in ELEMENTWISE:
@@ -45,11 +57,10 @@ class FlopCounter:
         if opcode in _RULES:
             try:
                 return _RULES[opcode](self, instruction)
-            except (KeyError, IndexError, ZeroDivisionError) as error:
-                raise ValueError(
-                    f"{instruction.name}: the attributes of this {opcode} do not fit "
-                    f"its operands ({error})"
-                ) from error
+            except HloSyntaxError:
+                raise
+            except BAD_ATTRIBUTES as error:
+                raise bad_attributes(instruction, error) from error
         if not (opcode in MOVES or opcode in TRANSCENDENTAL or is_free(instruction)):
             target = custom_call_target(instruction)
             if target not in MARKING_TARGETS:
@@ -69,8 +80,8 @@ class FlopCounter:
 
     def _computation(self, name: str) -> float:
         if name not in self._computations:
-            computation = self._module.computations[name]
-            self._computations[name] = sum(map(self.flops, computation.instructions))
+            instructions = self._module.computations[name].instructions
+            self._computations[name] = sum(map(self.flops, instructions))
         return self._computations[name]
 
 
@@ -126,7 +137,7 @@ def _count(attributes: dict[str, str], name: str) -> int:
 
 
 def _first(shape: Shape) -> Shape:
-    return next(leaf for _, leaf in shape.leaves())
+    return next((leaf for _, leaf in shape.leaves()), shape)
 
 
 def _reduce(counter: FlopCounter, instruction: HloInstruction) -> float:

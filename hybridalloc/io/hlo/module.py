@@ -40,7 +40,7 @@ class HloInstruction:
         return [
             name
             for attribute in names
-            if attribute in self.attributes
+            if f"{attribute}=" in self.attribute_text and attribute in self.attributes
             for name in _CALLED.findall(self.attributes[attribute])
         ]
 

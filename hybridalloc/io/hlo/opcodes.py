@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from hybridalloc.io.hlo.module import HloInstruction
 
-FREE = frozenset(
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+FREE = _words(
     "add-dependency after-all bitcast call conditional constant domain "
-    "get-tuple-element optimization-barrier parameter partition-id recv replica-id "
-    "send tuple while".split()
+    "get-tuple-element opt-barrier parameter partition-id recv replica-id send tuple "
+    "while"
 )
 """Neither moves data nor computes, or what it does is counted elsewhere: in the
 computations that it calls, or by the copy engine."""
@@ -23,28 +28,28 @@ MARKING_TARGETS = frozenset(
 )
 """Targets of custom calls that tell the compiler something and compute nothing."""
 
-ELEMENTWISE = frozenset(
+ELEMENTWISE = _words(
     "abs add and bitcast-convert ceil clamp compare complex convert "
     "count-leading-zeros divide floor imag is-finite maximum minimum multiply negate "
     "not or popcnt real reduce-precision remainder round-nearest-afz "
     "round-nearest-even select shift-left shift-right-arithmetic shift-right-logical "
-    "sign stochastic-convert subtract xor".split()
+    "sign stochastic-convert subtract xor"
 )
 """One operation for each element of the output."""
 
-TRANSCENDENTAL = frozenset(
+TRANSCENDENTAL = _words(
     "acos acosh asin asinh atan2 atanh cbrt cosh cosine erf exponential "
     "exponential-minus-one log log-plus-one logistic power rng rng-bit-generator rsqrt "
-    "sine sinh sqrt tan tanh".split()
+    "sine sinh sqrt tan tanh"
 )
-"""Element by element too, but XLA counts these apart, and they decide no time."""
+"""Element by element too, but XLA counts these apart, and they decide no time: none."""
 
-MOVES = frozenset(
+MOVES = _words(
     "all-gather all-to-all batch-norm-grad batch-norm-inference batch-norm-training "
-    "broadcast collective-broadcast collective-permute concatenate copy dynamic-reshape "
-    "dynamic-slice dynamic-update-slice gather get-dimension-size infeed iota outfeed "
-    "pad ragged-all-to-all reduce-scatter reshape reverse rng-get-and-update-state "
-    "set-dimension-size slice topk transpose".split()
+    "broadcast collective-broadcast collective-permute concatenate copy "
+    "dynamic-reshape dynamic-slice dynamic-update-slice gather get-dimension-size "
+    "infeed iota outfeed pad ragged-all-to-all reduce-scatter reshape reverse "
+    "rng-get-and-update-state set-dimension-size slice topk transpose"
 )
 """Moves data and computes nothing, or counts as if it did."""
 

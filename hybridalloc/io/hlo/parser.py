@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from hybridalloc.io.hlo.module import Computation, HloInstruction, HloModule
 from hybridalloc.io.hlo.shape import parse_shape, split_top_level
+from hybridalloc.io.hlo.verifier import faults
 
 _HEADER = re.compile(r"HloModule\s+([^\s,]+)")
 _COMPUTATION = re.compile(r"(ENTRY\s+)?%?([\w.\-]+)\s*(\(.*)?\{\s*$")
@@ -31,22 +33,40 @@ def parse_module(text: str) -> HloModule:
     Raises:
         HloSyntaxError: It is not one, is cut short, or names what it does not define.
     """
-    lines = text.splitlines()
-    start = next((i for i, line in enumerate(lines) if _HEADER.match(line)), None)
-    if start is None:
-        raise HloSyntaxError(1, "expected a line that starts with 'HloModule'")
-    header = lines[start]
+    lines = _logical_lines(text)
+    number, header = next((x for x in lines if _HEADER.match(x[1])), (1, ""))
+    match = _HEADER.match(header)
+    if match is None:
+        raise HloSyntaxError(number, "expected a line that starts with 'HloModule'")
     if "is_scheduled=true" not in header:
         raise HloSyntaxError(
-            start + 1,
+            number,
             "the module is not scheduled: expected is_scheduled=true in its first line",
         )
     parser = _Parser()
-    for number, line in enumerate(lines[start + 1 :], start + 2):
-        parser.feed(number, line.strip())
-    match = _HEADER.match(header)
-    assert match is not None
-    return parser.finish(match[1], header, len(lines))
+    last_line = number
+    for last_line, line in lines:
+        parser.feed(last_line, line)
+    module = parser.finish(match[1], header, last_line)
+    for line_number, message in faults(module, number):
+        raise HloSyntaxError(line_number, message)
+    return module
+
+
+def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Lines that are not empty, numbered; one that ends in a comma takes the next."""
+    begun, parts = 0, []
+    for number, line in enumerate(text.split("\n"), 1):
+        part = line.strip()
+        if not part or part.startswith("//"):
+            continue
+        parts.append(part)
+        begun = begun or number
+        if not part.endswith((",", "(")):
+            yield begun, " ".join(parts)
+            begun, parts = 0, []
+    if parts:
+        yield begun, " ".join(parts)
 
 
 @dataclass
@@ -60,8 +80,6 @@ class _Parser:
     root: HloInstruction | None = None
 
     def feed(self, number: int, line: str) -> None:
-        if not line or line.startswith("//"):
-            return
         if line.startswith("}"):
             self._close(number)
         elif self.open is None:
@@ -76,23 +94,21 @@ class _Parser:
             )
         if self.entry is None:
             raise HloSyntaxError(last_line, "expected an ENTRY computation, found none")
-        for computation in self.computations.values():
-            self._check_calls(computation)
         return HloModule(name, self.computations, self.computations[self.entry], header)
 
     def _open(self, number: int, line: str) -> None:
         match = _COMPUTATION.match(line)
         if match is None:
-            if "{" not in line and "=" in line and "(" not in line:
-                return  # a module-level table, such as FileNames
-            if re.match(r"[\d\"]|[A-Z][A-Za-z]+$", line):
-                return  # rows of such a table
+            if re.match(r"\d|[A-Z]\w+$", line):
+                return  # a table of source locations
             raise HloSyntaxError(
                 number, f"expected the start of a computation, got {line[:60]!r}"
             )
         self.open = match[2]
         if self.open in self.computations:
             raise HloSyntaxError(number, f"computation {self.open} is defined twice")
+        if match[1] and self.entry is not None:
+            raise HloSyntaxError(number, f"{self.entry} is the ENTRY already")
         if match[1]:
             self.entry = self.open
 
@@ -111,11 +127,13 @@ class _Parser:
             instruction, is_root = self._parse_instruction(number, line)
         except HloSyntaxError:
             raise
-        except (ValueError, IndexError, OverflowError) as error:
+        except (ValueError, RecursionError) as error:
             raise HloSyntaxError(number, str(error)) from error
         if instruction.name in self.instructions:
             raise HloSyntaxError(number, f"{instruction.name} is defined twice")
         self.instructions[instruction.name] = instruction
+        if is_root and self.root is not None:
+            raise HloSyntaxError(number, f"{self.root.name} is the ROOT already")
         if is_root:
             self.root = instruction
 
@@ -161,15 +179,6 @@ class _Parser:
                 f"{self.open}",
             )
         return self.instructions[name]
-
-    def _check_calls(self, computation: Computation) -> None:
-        for instruction in computation.instructions:
-            for name in instruction.called("calls", "condition", "body", "to_apply"):
-                if name not in self.computations:
-                    raise HloSyntaxError(
-                        instruction.line,
-                        f"{instruction.name} calls {name!r}, which is not defined",
-                    )
 
 
 def _shape_end(line: str, begin: int) -> int:

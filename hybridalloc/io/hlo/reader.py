@@ -7,12 +7,18 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hybridalloc.io.hlo.cost_analysis import CostAnalysis
+from hybridalloc.io.hlo.cost_analysis import CostAnalysis, InstructionCost
 from hybridalloc.io.hlo.module import HloModule
 from hybridalloc.io.hlo.parser import parse_module
 from hybridalloc.io.hlo.schedule import Schedule, Step, flatten
 from hybridalloc.io.hlo.shape import ShapeIndex
-from hybridalloc.io.hlo.storage import PASS_THROUGH, Storage, Value, in_place_pairs
+from hybridalloc.io.hlo.storage import (
+    PASS_THROUGH,
+    Storage,
+    Value,
+    held_operands,
+    in_place_pairs,
+)
 from hybridalloc.program import Access, Buffer, Instruction, Memory, Program
 
 TRANSPARENT = PASS_THROUGH | {
@@ -100,13 +106,13 @@ class _Reader:
 
     def instructions(self, flops_per_second: float) -> Iterator[Instruction]:
         for time, step in enumerate(self.schedule.steps):
-            accesses = self._accesses(time, step)
-            flops = 0.0
-            if accesses and not step.asynchronous:
-                flops = self.costs.cost(step.instruction).flops
-            yield Instruction(
-                step.instruction.name, flops / flops_per_second, tuple(accesses)
-            )
+            name = step.instruction.name
+            if step.instruction.opcode in TRANSPARENT:
+                yield Instruction(name)
+                continue
+            cost = self.costs.cost(step.instruction)
+            seconds = 0 if step.asynchronous else cost.flops / flops_per_second
+            yield Instruction(name, seconds, tuple(self._accesses(time, step, cost)))
 
     def buffers(self) -> Iterator[Buffer]:
         names: Counter[str] = Counter()
@@ -163,11 +169,9 @@ class _Reader:
         for index, _ in step.instruction.shape.leaves():
             yield self.storage.find((time, index))
 
-    def _accesses(self, time: int, step: Step) -> list[Access]:
+    def _accesses(self, time: int, step: Step, cost: InstructionCost) -> list[Access]:
         """Operands in order, then outputs, summed for each buffer."""
-        if step.instruction.opcode in TRANSPARENT:
-            return []
-        reads, writes = self._traffic(time, step)
+        reads, writes = self._traffic(time, step, cost)
         accesses = []
         for first in [*reads, *(v for v in writes if v not in reads)]:
             read, write = reads.get(first), writes.get(first)
@@ -183,22 +187,20 @@ class _Reader:
         return accesses
 
     def _traffic(
-        self, time: int, step: Step
+        self, time: int, step: Step, cost: InstructionCost
     ) -> tuple[dict[Value, int], dict[Value, int]]:
         """Bytes read and written, by the first value of each group."""
-        cost = self.costs.cost(step.instruction)
         reads: Counter[Value] = Counter()
         writes: Counter[Value] = Counter()
         for number, index, value in self.storage.operand_values(step):
             first = self.storage.find(value)
             assert first is not None
             reads[first] += self._counted(step, cost.operand_bytes[number], index)
-        if not step.instruction.opcode.endswith(("-done", "-update")):
-            held = self._held(time, step)
-            for index, _ in step.instruction.shape.leaves():
-                target = self.storage.find((time, index))
-                if target is not None and index not in held:
-                    writes[target] += self._counted(step, cost.output_bytes, index)
+        passed_on = self._passed_on(time, step)
+        for index, _ in step.instruction.shape.leaves():
+            target = self.storage.find((time, index))
+            if target is not None and index not in passed_on:
+                writes[target] += self._counted(step, cost.output_bytes, index)
         for output, _, _ in in_place_pairs(self.module, step.instruction):
             updated = self.storage.find((time, output))
             if updated is not None:
@@ -210,13 +212,12 @@ class _Reader:
     ) -> int:
         return 0 if step.asynchronous else counted.get(index, 0)
 
-    def _held(self, time: int, step: Step) -> set[ShapeIndex]:
-        """Which arrays of an asynchronous start's shape are its operands."""
-        if not step.instruction.opcode.endswith("-start"):
-            return {()} if step.instruction.opcode == "send" else set()
-        operands = {self.storage.find(value) for value in self._taken(step)}
-        return {
-            index
-            for index, _ in step.instruction.shape.leaves()
-            if self.storage.find((time, index)) in operands
-        }
+    def _passed_on(self, time: int, step: Step) -> set[ShapeIndex]:
+        """Which arrays of its shape an asynchronous instruction does not write."""
+        instruction = step.instruction
+        indices = [index for index, _ in instruction.shape.leaves()]
+        if instruction.opcode.endswith(("-done", "-update")):
+            taken = {self.storage.find(value) for value in self._taken(step)}
+            return {i for i in indices if self.storage.find((time, i)) in taken}
+        parts = {held_operands(instruction), (1,) if step.called else None}
+        return {index for index in indices if index[:1] in parts}

@@ -127,7 +127,7 @@ def called_computations(instruction: HloInstruction) -> list[str]:
             return instruction.called(
                 "branch_computations", "true_computation", "false_computation"
             )
-        case "call":
+        case "call" | "call-start":
             return instruction.called("to_apply", "calls")
         case "async-start":
             return instruction.called("calls")

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
+from hybridalloc.program import MAX_BYTES
+
 ELEMENT_BITS = {
     "pred": 8,
     **{f"{kind}{bits}": bits for kind in "su" for bits in (2, 4, 8, 16, 32, 64)},
@@ -47,6 +49,8 @@ class Shape:
     memory_space: int = 0
     element_size_bits: int = 0
     """Bits that an element takes in memory, where the layout overrides its type's."""
+    tail_alignment: int = 1
+    """The padded array is filled up to a multiple of this many elements."""
     elements: tuple[Shape, ...] = ()
     """Of a tuple."""
 
@@ -82,8 +86,11 @@ class Shape:
         """
         if self.is_tuple:
             return 8 * len(self.elements)
-        bits = self.element_size_bits or element_bits(self.dtype)
-        return -(-math.prod(self.physical_dims) * bits // 8)
+        bits = element_bits(self.dtype)
+        if bits:  # those of less than a byte are packed only where the layout says so
+            bits = self.element_size_bits or max(bits, 8)
+        count = -(-math.prod(self.physical_dims) // self.tail_alignment)
+        return -(-count * self.tail_alignment * bits // 8)
 
     def leaves(self) -> Iterator[tuple[ShapeIndex, Shape]]:
         """Every array in it, with its index."""
@@ -116,9 +123,10 @@ def _apply_tile(dims: list[int], tile: tuple[int, ...]) -> list[int]:
     return [*outer, *(-(-d // s) for d, s in zip(merged, sizes, strict=True)), *sizes]
 
 
-_ARRAY = re.compile(r"([a-z][a-z0-9]*)(?:\[([^\]]*)\])(?:\{([^{}]*)\})?")
+_ARRAY = re.compile(r"([a-z][a-z0-9]*)\[([^\]]*)\](?:\{([^{}]*)\})?")
+_BUFFER = re.compile(r"b\((.*)\)")
 _TILE = re.compile(r"\(([^()]*)\)")
-_PROPERTY = re.compile(r"([A-Z])((?:\([^()]*\))+)")
+_PROPERTY = re.compile(r"([A-Z]+)((?:\([^()]*\))+)")
 _COMMENT = re.compile(r"/\*.*?\*/")
 
 
@@ -135,19 +143,33 @@ def parse_shape(text: str) -> Shape:
             raise ValueError(f"unfinished tuple shape {text[:60]!r}")
         parts = split_top_level(text[1:-1])
         return Shape("tuple", elements=tuple(map(parse_shape, parts)))
+    if match := _BUFFER.fullmatch(text):
+        return parse_shape(match[1])
     match = _ARRAY.fullmatch(text)
     if match is None:
         raise ValueError(f"expected a shape, got {text[:60]!r}")
     dtype, dims, layout = match.groups()
-    element_bits(dtype)
-    sizes = tuple(int(dim.lstrip("<= ").rstrip("?") or 0) for dim in _list(dims))
-    if any(size < 0 or size >= 2**40 for size in sizes):
-        raise ValueError(f"dimensions out of range in {text[:60]!r}")
-    shape = _with_layout(Shape(dtype, sizes), layout or "")
-    order = shape.minor_to_major
-    if order is not None and sorted(order) != list(range(len(sizes))):
-        raise ValueError(f"layout does not fit the dimensions in {text[:60]!r}")
+    try:
+        sizes = tuple(int(dim.lstrip("<= ").rstrip("?") or 0) for dim in _list(dims))
+        shape = _with_layout(Shape(dtype, sizes), layout or "")
+        _check(shape)
+    except (ValueError, IndexError) as error:
+        raise ValueError(f"not a shape: {text[:60]!r} ({error})") from error
     return shape
+
+
+def _check(shape: Shape) -> None:
+    element_bits(shape.dtype)
+    order = shape.minor_to_major
+    if order is not None and sorted(order) != list(range(len(shape.dims))):
+        raise ValueError("the layout does not fit the dimensions")
+    tile_sizes = [size for tile in shape.tiles for size in tile if size != -1]
+    if min([shape.tail_alignment, *tile_sizes]) < 1:
+        raise ValueError("tiles and their alignment must be positive")
+    if min([shape.element_size_bits, *shape.dims]) < 0:
+        raise ValueError("dimensions must not be negative")
+    if shape.size >= MAX_BYTES:
+        raise ValueError(f"{shape.size} bytes are more than any memory has")
 
 
 def _list(text: str) -> list[str]:
@@ -163,15 +185,15 @@ def _with_layout(shape: Shape, text: str) -> Shape:
     if order.strip():
         shape = replace(shape, minor_to_major=_integers(order))
     for name, groups in _PROPERTY.findall(properties):
-        values = [_integers(group) for group in _TILE.findall(groups) if name in "TSE"]
         if name == "T":
-            if any(size == 0 or size < -1 for tile in values for size in tile):
-                raise ValueError(f"tile sizes must be positive in {text!r}")
-            shape = replace(shape, tiles=tuple(values))
+            tiles = tuple(map(_integers, _TILE.findall(groups)))
+            shape = replace(shape, tiles=tiles)
         elif name == "S":
-            shape = replace(shape, memory_space=values[0][0])
+            shape = replace(shape, memory_space=int(groups[1:-1]))
         elif name == "E":
-            shape = replace(shape, element_size_bits=values[0][0])
+            shape = replace(shape, element_size_bits=int(groups[1:-1]))
+        elif name == "L":
+            shape = replace(shape, tail_alignment=int(groups[1:-1]))
     return shape
 
 

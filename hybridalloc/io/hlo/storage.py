@@ -11,16 +11,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from hybridalloc.io.hlo.module import Computation, HloInstruction, HloModule
+from hybridalloc.io.hlo.parser import HloSyntaxError
 from hybridalloc.io.hlo.schedule import Frame, Schedule, Step
 from hybridalloc.io.hlo.shape import Shape, ShapeIndex
 
 Value = tuple[int, ShapeIndex]
 """The step that defines it, and which array of its shape it is."""
 
-PASS_THROUGH = frozenset(
-    {"bitcast", "add-dependency", "optimization-barrier", "domain"}
-)
+PASS_THROUGH = frozenset({"add-dependency", "bitcast", "domain", "opt-barrier"})
 """Opcodes whose output is their first operand, array by array."""
+
+ASYNCHRONOUS = ("-start", "-update", "-done")
+"""Endings of the opcodes of asynchronous instructions."""
 
 STORELESS = frozenset({"token", "opaque"})
 
@@ -47,8 +49,15 @@ class Storage:
                 if leaf.dtype not in STORELESS:
                     self._parent[time, index] = (time, index)
         for time, step in enumerate(schedule.steps):
-            for left, right in self._aliases(time, step):
-                self._unite(left, right)
+            try:
+                for left, right in self._aliases(time, step):
+                    self._unite(left, right)
+            except IndexError as error:
+                raise HloSyntaxError(
+                    step.instruction.line,
+                    f"{step.instruction.name}: the shape or the operands do not fit "
+                    f"the opcode {step.instruction.opcode}",
+                ) from error
         self._unite_donated()
 
     def find(self, value: Value) -> Value | None:
@@ -113,9 +122,7 @@ class Storage:
             yield from self._same((time, ()), (operands[0], ()))
         elif opcode in ("while", "conditional", "call"):
             yield from self._call_aliases(time, step)
-        elif opcode == "send":
-            yield from self._held(time, (0,), operands)
-        elif opcode.endswith(("-start", "-update", "-done")):
+        elif opcode == "send" or opcode.endswith(ASYNCHRONOUS):
             yield from self._async_aliases(time, step)
         for output, number, index in in_place_pairs(self.module, instruction):
             if number < len(operands):
@@ -151,24 +158,31 @@ class Storage:
     def _async_aliases(self, time: int, step: Step) -> Iterator[tuple[Value, Value]]:
         """An asynchronous start holds its operands beside its result until done."""
         instruction, operands = step.instruction, list(step.operand_times)
-        shape = instruction.shape
-        if not operands:
-            return
-        if instruction.opcode.endswith("-update"):
+        if instruction.opcode.endswith("-update") and operands:
             yield from self._same((time, ()), (operands[0], ()))
-        elif instruction.opcode.endswith("-start"):
-            held: ShapeIndex = (1,) if instruction.opcode == "copy-start" else (0,)
-            if shape.is_tuple and len(shape.elements) > 1:
-                yield from self._held(time, held, operands)
-            for frame in step.called:
-                root = frame.time[frame.computation.root]
-                yield from self._same((root, ()), (time, (1,)))
-                yield from self._argument_aliases(frame, operands)
-        else:
-            start = self.schedule.steps[operands[0]].instruction
-            yield from self._same((time, ()), (operands[0], async_result(start)))
+        elif instruction.opcode.endswith("-done") and operands:
+            yield from self._result_aliases(time, operands[0])
+        held = held_operands(instruction)
+        if held is not None:
+            yield from self._held_aliases(time, held, operands)
+        for frame in step.called:
+            root = frame.time[frame.computation.root]
+            yield from self._same((root, ()), (time, (1,)))
+            yield from self._argument_aliases(frame, operands)
 
-    def _held(
+    def _result_aliases(self, done: int, start: int) -> Iterator[tuple[Value, Value]]:
+        """What an asynchronous done returns is a part of its operand."""
+        opcode = self.schedule.steps[start].instruction.opcode
+        is_tuple = self.shape((start, ())).is_tuple
+        if opcode == "recv":  # returns the data and a token
+            yield (done, (0,)), (start, (0,))
+        elif opcode == "all-reduce-start" or not is_tuple:
+            yield from self._same((done, ()), (start, ()))
+        else:
+            result = (0,) if opcode == "copy-start" else (1,)
+            yield from self._same((done, ()), (start, result))
+
+    def _held_aliases(
         self, time: int, held: ShapeIndex, operands: list[int]
     ) -> Iterator[tuple[Value, Value]]:
         if self.shape((time, held)).is_tuple:
@@ -178,13 +192,13 @@ class Storage:
             yield from self._same((time, held), (operands[0], ()))
 
 
-def async_result(start: HloInstruction) -> ShapeIndex:
-    """Where in an asynchronous start's shape its result is."""
-    if not start.shape.is_tuple or start.opcode == "all-reduce-start":
-        return ()
-    if start.opcode in ("copy-start", "recv"):
-        return (0,)
-    return (1,)
+def held_operands(instruction: HloInstruction) -> ShapeIndex | None:
+    """Where in its shape an asynchronous start holds its operands, if it does."""
+    opcode, elements = instruction.opcode, instruction.shape.elements
+    is_start = opcode == "send" or opcode.endswith("-start")
+    if not is_start or opcode == "all-reduce-start" or len(elements) < 2:
+        return None
+    return (1,) if opcode == "copy-start" else (0,)
 
 
 def in_place_pairs(
@@ -192,19 +206,34 @@ def in_place_pairs(
 ) -> Iterator[tuple[ShapeIndex, int, ShapeIndex]]:
     """Outputs that are written over an operand: (output, operand, index in it).
 
-    As XLA's HloDataflowAnalysis::GetInPlaceInputOutputPairs: updates of a slice,
-    scatters, fusions with such a root, and what an instruction itself declares.
+    As XLA's AliasInfo::GetInPlaceInputOutputPairs: updates of a slice, scatters, some
+    collectives, fusions with such a root, and what an instruction itself declares.
     """
     yield from instruction.operand_aliases
-    if instruction.opcode == "dynamic-update-slice":
-        yield (), 0, ()
-    elif instruction.opcode == "scatter":
-        count = (len(instruction.operands) - 1) // 2
-        for number in range(count):
-            yield ((number,) if instruction.shape.is_tuple else ()), number, ()
-    elif instruction.opcode == "fusion":
-        for name in instruction.called("calls"):
-            yield from _fusion_pairs(module, module.computations[name])
+    count = len(instruction.operands)
+    match instruction.opcode:
+        case "dynamic-update-slice" | "set-dimension-size":
+            yield (), 0, ()
+        case "all-reduce-start" | "scatter" as opcode:
+            for number in range((count - 1) // 2 if opcode == "scatter" else count):
+                yield ((number,) if instruction.shape.is_tuple else ()), number, ()
+        case "ragged-all-to-all":
+            yield from _given_outputs(instruction, ())
+        case "collective-permute" if "slice_sizes" in instruction.attributes:
+            yield from _given_outputs(instruction, ())
+        case "collective-permute-start" if "slice_sizes" in instruction.attributes:
+            yield from _given_outputs(instruction, (1,))
+        case "fusion":
+            for name in instruction.called("calls"):
+                yield from _fusion_pairs(module, module.computations[name])
+
+
+def _given_outputs(
+    instruction: HloInstruction, output: ShapeIndex
+) -> Iterator[tuple[ShapeIndex, int, ShapeIndex]]:
+    """A collective whose second operand is what it writes into."""
+    for index, _ in instruction.shape.at(output).leaves():
+        yield (*output, *index), 1, index
 
 
 def _fusion_pairs(

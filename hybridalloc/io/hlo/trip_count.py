@@ -10,6 +10,9 @@ from hybridalloc.io.hlo.module import Computation, HloInstruction, HloModule
 _FLIPPED = {"LT": "GT", "GT": "LT", "LE": "GE", "GE": "LE", "NE": "NE", "EQ": "EQ"}
 _TRANSPARENT = ("copy", "bitcast", "convert", "reshape", "copy-done", "copy-start")
 
+MAX_DEPTH = 12
+"""A counter is a few instructions away from the loop's tuple, or not one at all."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Scalar:
@@ -86,7 +89,7 @@ def _comparison(
         root = inner.root
     if root.opcode != "compare":
         return None
-    left, right = (_scalar(module, operand, arguments) for operand in root.operands)
+    left, right = (_scalar(module, x, arguments) for x in root.operands[:2])
     direction = root.attributes.get("direction", "")
     if left is None or right is None or direction not in _FLIPPED:
         return None
@@ -99,6 +102,7 @@ def _scalar(
     module: HloModule,
     value: HloInstruction,
     arguments: list[_Scalar | None] | None = None,
+    depth: int = MAX_DEPTH,
 ) -> _Scalar | None:
     """A value as an element of the loop's tuple plus a constant, if it is one.
 
@@ -106,25 +110,30 @@ def _scalar(
         module: The module, for fused computations.
         value: The value.
         arguments: Within a fused computation, what its parameters are.
+        depth: How far to look.
     """
+    if depth == 0:
+        return None
     match value.opcode:
         case "constant":
             literal = re.fullmatch(r"\s*(-?\d+)\s*", value.literal)
             return _Scalar(None, int(literal[1])) if literal else None
         case "get-tuple-element" if value.operands[0].opcode == "parameter":
-            return _Scalar(value.integers("index")[0], 0)
+            is_state = arguments is None  # and not a tuple that a fusion takes
+            return _Scalar(value.integers("index")[0], 0) if is_state else None
         case "parameter" if arguments is not None:
-            number = int(value.literal)
-            return arguments[number] if number < len(arguments) else None
+            return arguments[int(value.literal)]
         case "add" | "subtract":
-            left, right = (_scalar(module, x, arguments) for x in value.operands)
+            left, right = (
+                _scalar(module, x, arguments, depth - 1) for x in value.operands[:2]
+            )
             return _sum(left, right, -1 if value.opcode == "subtract" else 1)
         case "fusion":
             inner = module.computations[value.called("calls")[0]]
-            given = [_scalar(module, x, arguments) for x in value.operands]
-            return _scalar(module, inner.root, given)
+            given = [_scalar(module, x, arguments, depth - 1) for x in value.operands]
+            return _scalar(module, inner.root, given, depth - 1)
         case opcode if opcode in _TRANSPARENT and value.operands:
-            return _scalar(module, value.operands[0], arguments)
+            return _scalar(module, value.operands[0], arguments, depth - 1)
         case _:
             return None
 
