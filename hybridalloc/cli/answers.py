@@ -1,0 +1,239 @@
+"""``solve`` and ``compare``: look for maps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hybridalloc import solve as solving
+from hybridalloc.cli.interruption import Interruption
+from hybridalloc.cli.options import (
+    Capacity,
+    Input,
+    Json,
+    Model,
+    TargetName,
+    TimeLimit,
+    given_map,
+    require_folder,
+    size_or_none,
+)
+from hybridalloc.cli.output import Exit, Step, progress, show, show_json, tell
+from hybridalloc.errors import UsageError
+from hybridalloc.io.json_format import write_map
+from hybridalloc.io.read import read_problem
+from hybridalloc.memory_map import MemoryMap
+from hybridalloc.problem import Problem
+from hybridalloc.registry import get_solver
+from hybridalloc.report.records import (
+    Record,
+    References,
+    answered,
+    record,
+    reference_times,
+)
+from hybridalloc.report.tables import answer_table, comparison_table, short_name
+from hybridalloc.report.units import parse_size, time_text
+from hybridalloc.solver import Incumbent, Status
+
+Seed = Annotated[int, typer.Option(min=0, help="The same seed, the same map.")]
+Workers = Annotated[int, typer.Option(min=1, help="Processes or threads.")]
+
+
+def solve(
+    input_path: Input,
+    strategy: Annotated[
+        str, typer.Option(help="See `hybridalloc strategies`.")
+    ] = solving.DEFAULT_STRATEGY,
+    target: TargetName = None,
+    cost_model: Model = None,
+    capacity: Capacity = None,
+    time_limit: TimeLimit = None,
+    iterations: Annotated[
+        int | None, typer.Option(min=0, help="The most iterations.", show_default=False)
+    ] = None,
+    seed: Seed = 0,
+    workers: Workers = 1,
+    warm_start: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MAP|input",
+            help="A map file to start from, or `input`: the compiler's own answer.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="MAP.json", help="Write the map.", show_default=False),
+    ] = None,
+    as_json: Json = False,
+) -> int:
+    """Look for the memory map of least simulated time; Ctrl-C keeps the best so far."""
+    require_folder(out)
+    get_solver(strategy)
+    limits = _Limits(time_limit, iterations, seed, workers)
+    with progress() as step:
+        step(f"reading {short_name(str(input_path))}")
+        problem = read_problem(
+            input_path,
+            target=target,
+            cost_model=cost_model,
+            capacity=size_or_none(capacity),
+        )
+        start = None if warm_start is None else given_map(warm_start, problem)
+        case = _Case(str(input_path), problem, reference_times(problem))
+        found, best = _answer(case, strategy, limits, step, start)
+    if out is not None and best is not None:
+        write_map(best, problem, out)
+    if as_json:
+        show_json(found.as_json())
+    else:
+        written = [f"map written to {out}"] if out is not None and best else []
+        show(answer_table(found), *written)
+    return _exit_code([found])
+
+
+def compare(
+    inputs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="INPUT...", help="As of `solve`; several.", show_default=False
+        ),
+    ],
+    strategies: Annotated[
+        str, typer.Option(metavar="A,B,C", help="Names of strategies.")
+    ] = solving.DEFAULT_STRATEGY,
+    target: TargetName = None,
+    cost_model: Model = None,
+    capacity: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,C",
+            help="Sizes of fast memory, such as 16MiB,128MiB. [default: the target's]",
+            show_default=False,
+        ),
+    ] = None,
+    time_limit: TimeLimit = None,
+    seed: Seed = 0,
+    workers: Workers = 1,
+    as_json: Json = False,
+) -> int:
+    """Solve each input with each strategy at each capacity; with geometric means."""
+    names = [name.strip() for name in strategies.split(",")]
+    for name in names:
+        get_solver(name)
+    sizes = [None] if capacity is None else list(map(parse_size, capacity.split(",")))
+    problems: dict[str, Problem] = {}
+    with progress(len(inputs)) as step:
+        for path in inputs:
+            step(f"reading {short_name(str(path))}")
+            problems[str(path)] = read_problem(
+                path, target=target, cost_model=cost_model, capacity=sizes[0]
+            )
+            step("", advance=1)
+    limits = _Limits(time_limit, None, seed, workers)
+    rows = _compare(problems, names, sizes, limits)
+    if as_json:
+        show_json([row.as_json() for row in rows])
+    elif rows:
+        show(comparison_table(rows))
+    return _exit_code(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    time_limit: float | None
+    iterations: int | None
+    seed: int
+    workers: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A problem and what its answers are compared with."""
+
+    path: str
+    problem: Problem
+    references: References
+
+
+def _compare(
+    problems: dict[str, Problem],
+    names: Sequence[str],
+    sizes: Sequence[int | None],
+    limits: _Limits,
+) -> list[Record]:
+    """The rows; those so far where Ctrl-C ends the comparison."""
+    rows: list[Record] = []
+    total = len(problems) * len(names) * len(sizes)
+    with (
+        suppress(KeyboardInterrupt),
+        Interruption() as interruption,
+        progress(total) as step,
+    ):
+        for case in _cases(problems, sizes):
+            for name in names:
+                rows += _row(case, name, limits, step)
+                step("", advance=1)
+                if interruption.happened:
+                    return rows
+    return rows
+
+
+def _cases(
+    problems: dict[str, Problem], sizes: Sequence[int | None]
+) -> Iterator[_Case]:
+    for path, problem in problems.items():
+        for size in sizes:
+            resized = problem if size is None else problem.with_capacity(size)
+            yield _Case(path, resized, reference_times(resized))
+
+
+def _row(case: _Case, strategy: str, limits: _Limits, step: Step) -> list[Record]:
+    """The answer of a strategy; none, and a warning, if it does not apply."""
+    try:
+        return [_answer(case, strategy, limits, step)[0]]
+    except UsageError as error:
+        tell("warning", f"{case.path}: {error}")
+        return []
+
+
+def _answer(
+    case: _Case,
+    strategy: str,
+    limits: _Limits,
+    step: Step,
+    warm_start: MemoryMap | None = None,
+) -> tuple[Record, MemoryMap | None]:
+    """Solve a problem, showing the best time so far; its record and its map."""
+    what = f"{short_name(case.path)}: {strategy}"
+    step(what)
+
+    def improved(incumbent: Incumbent) -> None:
+        step(f"{what}, {time_text(incumbent.time)} so far")
+
+    result = solving.solve(
+        case.problem,
+        strategy,
+        time_limit=limits.time_limit,
+        iterations=limits.iterations,
+        seed=limits.seed,
+        workers=limits.workers,
+        warm_start=warm_start,
+        callback=improved,
+    )
+    found = record(case.path, case.problem, result, case.references)
+    return found, result.map
+
+
+def _exit_code(rows: list[Record]) -> int:
+    if any(map(answered, rows)):
+        return Exit.ANSWER
+    if rows and all(row.status == Status.INFEASIBLE for row in rows):
+        return Exit.INFEASIBLE
+    return Exit.NO_ANSWER

@@ -1,0 +1,54 @@
+"""The commands."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+from typing import Annotated
+
+import typer
+
+from hybridalloc.cli import answers, inspection, listings
+from hybridalloc.cli.output import show
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    context: typer.Context,
+    show_version: Annotated[
+        bool, typer.Option("--version", help="Print the version.")
+    ] = False,
+) -> None:
+    """Decide which tensors of a compiled ML program are in fast memory, when and where.
+
+    Exit codes: 0 an answer; 1 proven infeasible, or the check failed; 2 bad input or
+    usage; 3 no answer within the limit.
+    """
+    if show_version:
+        show(f"hybridalloc {_version()}")
+    elif context.invoked_subcommand is None:
+        show(context.get_help().rstrip())
+
+
+def _version() -> str:
+    try:
+        return version("hybridalloc")
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+for command in (
+    answers.solve,
+    answers.compare,
+    inspection.check,
+    inspection.info,
+    inspection.convert,
+    listings.strategies,
+    listings.targets,
+):
+    app.command()(command)

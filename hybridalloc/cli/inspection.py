@@ -1,0 +1,151 @@
+"""``check``, ``info`` and ``convert``: look at inputs and maps."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hybridalloc.checker import Violation
+from hybridalloc.checker import check as violations_of
+from hybridalloc.cli.options import (
+    Capacity,
+    Input,
+    Json,
+    Model,
+    TargetName,
+    given_map,
+    require_folder,
+    size_or_none,
+)
+from hybridalloc.cli.output import Exit, progress, show, show_json
+from hybridalloc.errors import UsageError
+from hybridalloc.io.json_format import write_problem
+from hybridalloc.io.read import read_problem
+from hybridalloc.oracle import Mismatch, execute
+from hybridalloc.problem import Problem
+from hybridalloc.report.records import finite
+from hybridalloc.report.tables import info_table, short_name, simulated
+from hybridalloc.report.units import size_text
+
+
+def check(
+    input_path: Input,
+    map_path: Annotated[
+        str,
+        typer.Argument(
+            metavar="MAP|input",
+            help="A map file, or `input`: the compiler's own answer.",
+            show_default=False,
+        ),
+    ],
+    target: TargetName = None,
+    capacity: Capacity = None,
+    oracle: Annotated[
+        bool,
+        typer.Option("--oracle", help="Also execute the program, word by word."),
+    ] = False,
+    as_json: Json = False,
+) -> int:
+    """Check a memory map and name each violation; exit code 1 if there is one."""
+    with progress() as step:
+        step(f"reading {short_name(str(input_path))}")
+        size = size_or_none(capacity)
+        problem = read_problem(input_path, target=target, capacity=size)
+        memory_map = given_map(map_path, problem)
+        step("checking")
+        violations = violations_of(problem, memory_map)
+        mismatches = execute(problem, memory_map) if oracle else None
+    valid = not violations and not mismatches
+    if as_json:
+        show_json(
+            {
+                "input": str(input_path),
+                "map": map_path,
+                "target": problem.target.name,
+                "capacity_bytes": problem.target.capacity,
+                "valid": valid,
+                "violations": [asdict(violation) for violation in violations],
+                "mismatches": None
+                if mismatches is None
+                else [asdict(mismatch) for mismatch in mismatches],
+            }
+        )
+    else:
+        show(*_verdict(problem, violations, mismatches))
+    return Exit.ANSWER if valid else Exit.INFEASIBLE
+
+
+def info(
+    input_path: Input,
+    target: TargetName = None,
+    cost_model: Model = None,
+    capacity: Capacity = None,
+    as_json: Json = False,
+) -> int:
+    """Describe a program, and how well it was read where the compiler tells."""
+    from hybridalloc.info import describe  # loads the simulator
+
+    with progress() as step:
+        step(f"reading {short_name(str(input_path))}")
+        size = size_or_none(capacity)
+        found = describe(
+            input_path, target=target, cost_model=cost_model, capacity=size
+        )
+    values = {name: finite(value) for name, value in asdict(found).items()}
+    if as_json:
+        show_json(values)
+    else:
+        show(info_table(values))
+    return Exit.ANSWER
+
+
+def convert(
+    input_path: Input,
+    out: Annotated[
+        Path,
+        typer.Option(
+            metavar="FILE.json[.gz]", help="The problem file.", show_default=False
+        ),
+    ],
+    target: TargetName = None,
+    cost_model: Model = None,
+    capacity: Capacity = None,
+) -> int:
+    """Write a problem file, which holds the program, the target and the cost model."""
+    if not out.name.endswith((".json", ".json.gz")):
+        raise UsageError(f"{out}: expected a name that ends in .json or .json.gz")
+    require_folder(out)
+    with progress() as step:
+        step(f"reading {short_name(str(input_path))}")
+        size = size_or_none(capacity)
+        problem = read_problem(
+            input_path, target=target, cost_model=cost_model, capacity=size
+        )
+        step(f"writing {out.name}")
+        write_problem(problem, out)
+    show(
+        f"{out}: {len(problem.program):,} instructions, "
+        f"{len(problem.program.buffers):,} buffers, "
+        f"{simulated(problem.cost_model.value, problem.target.name)}"
+    )
+    return Exit.ANSWER
+
+
+def _verdict(
+    problem: Problem,
+    violations: tuple[Violation, ...],
+    mismatches: tuple[Mismatch, ...] | None,
+) -> list[str]:
+    place = f"{problem.target.name}, {size_text(problem.target.capacity)}"
+    lines = [f"{violation.rule.value}: {violation.message}" for violation in violations]
+    for mismatch in mismatches or ():
+        lines.append(f"execution: {mismatch.message}")
+    if violations:
+        return [*lines, f"not valid ({place}): {len(violations)} violations"]
+    if mismatches:
+        return [*lines, f"not valid ({place}): the execution differs"]
+    executed = "" if mismatches is None else ", and executes as the program does"
+    return [f"valid ({place}){executed}"]

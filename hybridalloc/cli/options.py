@@ -1,0 +1,105 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hybridalloc.errors import InputError, UsageError
+from hybridalloc.io.json_format import read_map
+from hybridalloc.memory_map import MemoryMap
+from hybridalloc.problem import CostModel, Problem
+from hybridalloc.report.units import parse_size
+
+COMPILER_MAP = "input"
+"""What stands, in place of a map's path, for the compiler's own answer."""
+
+Input = Annotated[
+    Path,
+    typer.Argument(
+        metavar="INPUT",
+        help="A problem file, a workload folder, or scheduled HLO text (.gz or not).",
+        show_default=False,
+    ),
+]
+TargetName = Annotated[
+    str | None,
+    typer.Option(
+        "--target",
+        metavar="NAME",
+        help="A built-in target or a .toml file. [default: tpu-v4i, or the file's]",
+        show_default=False,
+    ),
+]
+Model = Annotated[
+    CostModel | None,
+    typer.Option(
+        "--cost-model",
+        help="How time is judged. [default: roofline, or the file's]",
+        show_default=False,
+    ),
+]
+Capacity = Annotated[
+    str | None,
+    typer.Option(
+        "--capacity",
+        metavar="BYTES",
+        help="Fast memory, such as 64MiB. [default: the target's]",
+        show_default=False,
+    ),
+]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        metavar="SEC",
+        help="Seconds of search. [default: 60, or none with --iterations]",
+        show_default=False,
+    ),
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print JSON and nothing else on stdout.")
+]
+
+
+def size_or_none(text: str | None) -> int | None:
+    """The bytes that an option says, if it is given.
+
+    Raises:
+        UsageError: It is not a size.
+    """
+    return None if text is None else parse_size(text)
+
+
+def given_map(name: str, problem: Problem) -> MemoryMap:
+    """The map in a file, or the compiler's own answer for ``input``.
+
+    Raises:
+        InputError: The file is not a map of this program.
+        UsageError: The input does not carry the compiler's answer.
+    """
+    if name != COMPILER_MAP:
+        return read_map(Path(name), problem)
+    if problem.compiler_map is None:
+        raise UsageError(
+            f"{COMPILER_MAP!r} stands for the compiler's own answer, which "
+            f"{problem.program.name} does not carry (expected a workload folder with "
+            f"after_msa, allocinfo and bufferinfo, or a problem file with compiler_map)"
+        )
+    return problem.compiler_map
+
+
+def require_folder(out: Path | None) -> None:
+    """Find out before any work that a file can be written there.
+
+    Raises:
+        InputError: Its folder does not exist, or it is a folder itself.
+    """
+    if out is None:
+        return
+    if not out.absolute().parent.is_dir():
+        raise InputError(out, f"expected an existing folder {out.parent} to write to")
+    if out.is_dir():
+        raise InputError(out, "expected the name of a file to write, this is a folder")

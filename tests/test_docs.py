@@ -1,0 +1,99 @@
+"""Every command and every piece of Python in the documentation runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import runpy
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from _pytest.mark import ParameterSet
+
+ROOT = Path(__file__).parent.parent
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "examples" / "workloads" / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+]
+SET_UP = {"make demo", "make test", "make check"}
+"""Commands that set up an environment: continuous integration runs them."""
+BLOCK = re.compile(r"^```(sh|console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)[^)]*\)")
+
+
+def blocks(*languages: str) -> list[ParameterSet]:
+    """The blocks of code in these languages, named by page and line."""
+    found = []
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for match in BLOCK.finditer(text):
+            if match[1] in languages:
+                line = text.count("\n", 0, match.start()) + 1
+                name = f"{page.relative_to(ROOT)}:{line}"
+                found.append(pytest.param(match[2], id=name))
+    return found
+
+
+def commands(block: str) -> list[str]:
+    """The commands of a block; of a console, the lines after its prompt."""
+    lines = block.replace("\\\n", " ").splitlines()
+    prompted = [line[2:] for line in lines if line.startswith("$ ")]
+    return [line for line in prompted or lines if line and line not in SET_UP]
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A folder to work in that looks like the project's root."""
+    for name in ("examples", "docs"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    return tmp_path
+
+
+@pytest.mark.parametrize("block", blocks("sh", "console"))
+def test_the_commands_of_a_page_succeed(block: str, copy: Path) -> None:
+    bin_folder = copy / "bin"
+    bin_folder.mkdir()
+    script = bin_folder / "hybridalloc"
+    python = shlex.quote(sys.executable)
+    script.write_text(f'#!/bin/sh\nexec {python} -m hybridalloc "$@"\n')
+    script.chmod(0o755)
+    path = os.pathsep.join((str(bin_folder), os.environ["PATH"]))
+    for command in commands(block):
+        ran = subprocess.run(
+            command,
+            shell=True,
+            capture_output=True,
+            check=False,
+            text=True,
+            cwd=copy,
+            env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)},
+        )
+        assert (ran.returncode, ran.stderr) == (0, ""), command
+
+
+@pytest.mark.parametrize("block", blocks("python"))
+def test_the_python_of_a_page_runs(
+    block: str, copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(copy)
+    exec(compile(block, "block", "exec"), {})
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "examples").glob("*.py")))
+def test_an_example_runs_and_is_short(
+    script: Path, copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(copy)
+    runpy.run_path(str(script), run_name="__main__")
+    assert len(script.read_text().splitlines()) < 40
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_links_to_files_that_exist(page: Path) -> None:
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
