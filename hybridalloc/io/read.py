@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hybridalloc.errors import InputError
+from hybridalloc.errors import InputError, UsageError
 from hybridalloc.io import json_format
 from hybridalloc.io.files import read_text
 from hybridalloc.io.xla_dump import XlaDump, read_dump, read_hlo
@@ -15,7 +15,7 @@ from hybridalloc.target import Target, get_target
 DEFAULT_TARGET = "tpu-v4i"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Input:
     """A problem and, where it came from one, the compiler's dump."""
 
@@ -41,7 +41,8 @@ def read_problem(
 
     Raises:
         InputError: The input cannot be read, or is none of these.
-        UsageError: The target is unknown, or its capacity must be given.
+        UsageError: The target or cost model is unknown, or the capacity is missing
+            or impossible.
     """
     return read_input(
         path, target=target, cost_model=cost_model, capacity=capacity
@@ -61,6 +62,9 @@ def read_input(
     """
     path = Path(path)
     machine = get_target(target) if isinstance(target, str) else target
+    if cost_model is not None and cost_model not in list(CostModel):
+        known = ", ".join(CostModel)
+        raise UsageError(f"unknown cost model {cost_model!r}; known: {known}")
     try:
         if not path.is_dir() and read_text(path).lstrip().startswith("{"):
             found = Input(json_format.read_problem(path))
@@ -79,7 +83,10 @@ def read_input(
 
 
 def _sized(target: Target, capacity: int | None) -> Target:
-    return target if capacity is None else target.with_capacity(capacity)
+    try:
+        return target if capacity is None else target.with_capacity(capacity)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
 
 
 def _read_xla(path: Path, target: Target) -> Input:

@@ -12,6 +12,9 @@ from hybridalloc.io.files import read_text
 
 Row = TypeVar("Row")
 
+MAX_FIELD = 2**31 - 1
+"""Characters of one field: a buffer may have many uses."""
+
 
 def read_table(
     path: Path, columns: Sequence[str], parse: Callable[[dict[str, str]], Row]
@@ -28,6 +31,7 @@ def read_table(
     """
     reader = csv.DictReader(read_text(path).splitlines(), strict=True)
     rows: list[Row] = []
+    limit = csv.field_size_limit(MAX_FIELD)
     try:
         missing = [name for name in columns if name not in (reader.fieldnames or ())]
         if missing:
@@ -39,12 +43,12 @@ def read_table(
             )
         for row in reader:
             if None in row or None in row.values():
-                raise ValueError(
-                    f"expected {len(reader.fieldnames or ())} fields"
-                )
+                raise ValueError(f"expected {len(reader.fieldnames or ())} fields")
             rows.append(parse(row))
     except (csv.Error, ValueError, OverflowError) as error:
         raise InputError(path, str(error), reader.line_num) from error
+    finally:
+        csv.field_size_limit(limit)
     return rows
 
 

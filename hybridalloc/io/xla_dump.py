@@ -51,7 +51,7 @@ class _CycleRow:
     fast_outputs: tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class XlaDump:
     """A workload folder, read."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from hybridalloc.io.hlo.shape import Shape, ShapeIndex, split_top_level
@@ -21,7 +21,7 @@ class HloInstruction:
     name: str
     opcode: str
     shape: Shape
-    operands: tuple[HloInstruction, ...]
+    operands: tuple[HloInstruction, ...] = field(repr=False)
     attribute_text: str
     """Everything after the operands, parsed when asked for."""
     literal: str
@@ -67,7 +67,7 @@ def parse_index(text: str) -> ShapeIndex:
     return tuple(map(int, re.findall(r"\d+", text)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Computation:
     """Instructions in order; their root is the value that the computation returns."""
 
@@ -93,7 +93,7 @@ class Computation:
         return users
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class HloModule:
     """A scheduled module."""
 

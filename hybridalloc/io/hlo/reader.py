@@ -12,13 +12,7 @@ from hybridalloc.io.hlo.module import HloModule
 from hybridalloc.io.hlo.parser import parse_module
 from hybridalloc.io.hlo.schedule import Schedule, Step, flatten
 from hybridalloc.io.hlo.shape import ShapeIndex
-from hybridalloc.io.hlo.storage import (
-    PASS_THROUGH,
-    Storage,
-    Value,
-    held_operands,
-    in_place_pairs,
-)
+from hybridalloc.io.hlo.storage import PASS_THROUGH, Storage, Value, held_operands
 from hybridalloc.program import Access, Buffer, Instruction, Memory, Program
 
 TRANSPARENT = PASS_THROUGH | {
@@ -32,7 +26,7 @@ class InputWarning(UserWarning):
     """Something in the input was not understood, and a stated default was taken."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class HloProgram:
     """A program together with the HLO that it was read from."""
 
@@ -96,7 +90,6 @@ def value_name(schedule: Schedule, value: Value) -> str:
 
 class _Reader:
     def __init__(self, module: HloModule, schedule: Schedule) -> None:
-        self.module = module
         self.schedule = schedule
         self.storage = Storage(module, schedule)
         self.costs = CostAnalysis(module)
@@ -201,10 +194,6 @@ class _Reader:
             target = self.storage.find((time, index))
             if target is not None and index not in passed_on:
                 writes[target] += self._counted(step, cost.output_bytes, index)
-        for output, _, _ in in_place_pairs(self.module, step.instruction):
-            updated = self.storage.find((time, output))
-            if updated is not None:
-                reads[updated] += 0
         return reads, writes
 
     def _counted(

@@ -22,7 +22,7 @@ MAX_STEPS = 10_000_000
 """A module that calls itself over and over can grow without bound."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Frame:
     """One appearance of a computation in the schedule."""
 
@@ -31,7 +31,7 @@ class Frame:
     """The step of each of its instructions."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Step:
     """One instruction at its place in the flattened schedule."""
 
@@ -53,7 +53,7 @@ class Step:
         return self.frame.computation.root is self.instruction
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Schedule:
     """A flattened schedule with its loops."""
 

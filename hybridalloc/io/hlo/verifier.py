@@ -31,8 +31,9 @@ _CALLS: Mapping[str, tuple[tuple[str, ...], ...]] = {
 
 _OPERANDS: Mapping[str, int] = {
     **dict.fromkeys(("bitcast", "convert", "copy", "get-tuple-element"), 1),
-    **dict.fromkeys(("conditional", "opt-barrier", "reshape", "while"), 1),
-    **dict.fromkeys(("add", "compare", "dynamic-update-slice", "subtract"), 2),
+    **dict.fromkeys(("conditional", "domain", "opt-barrier", "reshape", "while"), 1),
+    **dict.fromkeys(("add", "add-dependency", "compare", "subtract"), 2),
+    "dynamic-update-slice": 2,
     "scatter": 3,
 }
 """The fewest operands, of those opcodes that aliasing and trip counts look into."""
@@ -70,28 +71,37 @@ def _parameter_faults(computation: Computation) -> Iterator[Fault]:
 
 
 def _operand_faults(instruction: HloInstruction) -> Iterator[Fault]:
-    operands, shape, line = instruction.operands, instruction.shape, instruction.line
+    name, operands = instruction.name, instruction.operands
     least = _OPERANDS.get(instruction.opcode, 0)
+    index = instruction.integers("index")
     if len(operands) < least:
         yield (
-            line,
-            f"{instruction.name}: expected {least} or more operands, got "
-            f"{len(operands)}",
+            instruction.line,
+            f"{name}: expected {least} or more operands, got {len(operands)}",
         )
-    elif instruction.opcode == "get-tuple-element":
-        index = instruction.integers("index")
-        if not (len(index) == 1 and _has(operands[0].shape, index)):
-            yield (
-                line,
-                f"{instruction.name}: expected the index of an element of "
-                f"{operands[0].name}, got {instruction.attributes.get('index')}",
-            )
-    elif instruction.opcode == "tuple" and len(operands) != len(shape.elements):
+    elif instruction.opcode == "get-tuple-element" and not (
+        len(index) == 1 and _has(operands[0].shape, index)
+    ):
         yield (
-            line,
-            f"{instruction.name}: {len(operands)} operands for a tuple of "
-            f"{len(shape.elements)}",
+            instruction.line,
+            f"{name}: expected the index of an element of {operands[0].name}, got "
+            f"{instruction.attributes.get('index')}",
         )
+    elif not _same_structure([_passed_on(instruction)], [instruction.shape]):
+        yield instruction.line, f"{name}: its shape is not that of what it passes on"
+
+
+def _passed_on(instruction: HloInstruction) -> Shape:
+    """The shape of the values that an instruction gives other names."""
+    shapes = tuple(operand.shape for operand in instruction.operands)
+    match instruction.opcode:
+        case "tuple":
+            return Shape("tuple", elements=shapes)
+        case "get-tuple-element":
+            return shapes[0].at(instruction.integers("index"))
+        case "add-dependency" | "bitcast" | "domain" | "opt-barrier":
+            return shapes[0]
+    return instruction.shape
 
 
 def _name_faults(module: HloModule, instruction: HloInstruction) -> Iterator[Fault]:
@@ -176,9 +186,9 @@ def _donation_faults(module: HloModule, header_line: int) -> Iterator[Fault]:
 
 
 def _same_structure(left: list[Shape], right: list[Shape]) -> bool:
-    """Whether shapes agree in their tuples and arrays, whatever the arrays are."""
+    """Whether shapes agree in their tuples, arrays and tokens, of whatever size."""
     indices = (
-        [[index for index, _ in shape.leaves()] for shape in side]
+        [[(i, x.dtype == "token") for i, x in shape.leaves()] for shape in side]
         for side in (left, right)
     )
     return next(indices) == next(indices)

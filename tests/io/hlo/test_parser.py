@@ -180,7 +180,8 @@ pair {
         ("y = s32[] add(x)", "y: expected 2 or more operands, got 1"),
         ("y = f32[8] get-tuple-element(x), index=0", "the index of an element of x"),
         ("y = f32[8] get-tuple-element(x)", "the index of an element of x, got None"),
-        ("y = (f32[8]) tuple(x, x)", "y: 2 operands for a tuple of 1"),
+        ("y = (f32[8]) tuple(x, x)", "its shape is not that of what it passes on"),
+        ("y = token[] bitcast(x)", "its shape is not that of what it passes on"),
         (
             "t = (f32[8], f32[8]) tuple(x, x)\ny = (f32[8]) call(t), to_apply=pair",
             "y: its shape is not what pair returns",
