@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from hybridalloc import solve
 from hybridalloc.io.json_format import write_map
 from hybridalloc.io.read import read_problem
 from hybridalloc.simulator import Simulator
-from hybridalloc.solve import solve
 
 WORKLOADS = Path(__file__).parent / "workloads"
 

@@ -1,1 +1,38 @@
 """Memory mapping for compiled ML programs."""
+
+from hybridalloc.errors import HybridAllocError, InputError, StrategyError, UsageError
+from hybridalloc.memory_map import Allocation, Eviction, MemoryMap, Origin, Slice
+from hybridalloc.problem import CostModel, Problem
+from hybridalloc.program import Access, Buffer, Instruction, Loop, Memory, Program
+from hybridalloc.solver import Incumbent, Outcome, Result, Run, Solver, Status
+from hybridalloc.solving import solve
+from hybridalloc.target import Target, get_target
+
+__all__ = [
+    "Access",
+    "Allocation",
+    "Buffer",
+    "CostModel",
+    "Eviction",
+    "HybridAllocError",
+    "Incumbent",
+    "InputError",
+    "Instruction",
+    "Loop",
+    "Memory",
+    "MemoryMap",
+    "Origin",
+    "Outcome",
+    "Problem",
+    "Program",
+    "Result",
+    "Run",
+    "Slice",
+    "Solver",
+    "Status",
+    "StrategyError",
+    "Target",
+    "UsageError",
+    "get_target",
+    "solve",
+]

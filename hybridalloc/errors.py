@@ -5,7 +5,8 @@ of wrong input to the system as a whole::
 
     HybridAllocError
     ├── InputError     a file that cannot be read, or that says something impossible
-    └── UsageError     a strategy, target or option that does not exist or apply
+    ├── UsageError     a strategy, target or option that does not exist or apply
+    └── StrategyError  a strategy that broke its contract: a defect, not bad input
 """
 
 from __future__ import annotations
@@ -28,3 +29,7 @@ class InputError(HybridAllocError):
 
 class UsageError(HybridAllocError):
     """A request that cannot be met, such as an unknown strategy or target."""
+
+
+class StrategyError(HybridAllocError):
+    """A strategy that handed back an invalid map or a contradiction: a defect."""

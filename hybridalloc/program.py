@@ -141,6 +141,9 @@ class Buffer:
     """Whether its slow copy is valid before the program starts."""
     is_output: bool = False
     """Whether its slow copy must be valid after the program ends."""
+    cross_program: bool = True
+    """Whether, if it is an input, solvers may choose it for the cross-program prefetch:
+    its content is the same in every run."""
     memory: Memory = Memory.ANY
     """``SLOW``: never in fast memory. ``FAST``: each access from fast memory."""
     offset: int | None = None

@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from hybridalloc import solve as solving
 from hybridalloc.cli.interruption import Interruption
 from hybridalloc.cli.options import (
     Capacity,
@@ -40,6 +39,8 @@ from hybridalloc.report.records import (
 from hybridalloc.report.tables import answer_table, comparison_table, short_name
 from hybridalloc.report.units import parse_size, time_text
 from hybridalloc.solver import Incumbent, Status
+from hybridalloc.solving import DEFAULT_STRATEGY
+from hybridalloc.solving import solve as find_map
 
 Seed = Annotated[int, typer.Option(min=0, help="The same seed, the same map.")]
 Workers = Annotated[int, typer.Option(min=1, help="Processes or threads.")]
@@ -49,7 +50,7 @@ def solve(
     input_path: Input,
     strategy: Annotated[
         str, typer.Option(help="See `hybridalloc strategies`.")
-    ] = solving.DEFAULT_STRATEGY,
+    ] = DEFAULT_STRATEGY,
     target: TargetName = None,
     cost_model: Model = None,
     capacity: Capacity = None,
@@ -107,7 +108,7 @@ def compare(
     ],
     strategies: Annotated[
         str, typer.Option(metavar="A,B,C", help="Names of strategies.")
-    ] = solving.DEFAULT_STRATEGY,
+    ] = DEFAULT_STRATEGY,
     target: TargetName = None,
     cost_model: Model = None,
     capacity: Annotated[
@@ -217,7 +218,7 @@ def _answer(
     def improved(incumbent: Incumbent) -> None:
         step(f"{what}, {time_text(incumbent.time)} so far")
 
-    result = solving.solve(
+    result = find_map(
         case.problem,
         strategy,
         time_limit=limits.time_limit,

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from hybridalloc.errors import InputError
-from hybridalloc.io.json_format.fault import line_of
 from hybridalloc.io.json_format import loads_map, loads_problem, read_map, read_problem
+from hybridalloc.io.json_format.fault import line_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "format.md"
 PROBLEM_TEXT, MAP_TEXT = re.findall(

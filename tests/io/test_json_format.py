@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from strategies import memory_maps, problems
 
 from hybridalloc.errors import InputError
-from hybridalloc.io.json_format import records
 from hybridalloc.io.json_format import (
     dumps_map,
     dumps_problem,
@@ -19,6 +18,7 @@ from hybridalloc.io.json_format import (
     loads_problem,
     read_map,
     read_problem,
+    records,
     write_map,
     write_problem,
 )

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from hybridalloc.io.hlo.activation import Activations
 from hybridalloc.io.hlo.cost_analysis import CostAnalysis, InstructionCost
 from hybridalloc.io.hlo.module import HloModule
 from hybridalloc.io.hlo.parser import parse_module
@@ -95,6 +96,7 @@ class _Reader:
         self.costs = CostAnalysis(module)
         self.inputs = self._sources()
         self.outputs = self._outputs()
+        self.weights = self._weights(Activations(module))
         self.buffer_of = self._numbered_groups()
 
     def instructions(self, flops_per_second: float) -> Iterator[Instruction]:
@@ -121,6 +123,7 @@ class _Reader:
                 size=max(shape.size for shape in shapes),
                 is_input=first in self.inputs,
                 is_output=first in self.outputs,
+                cross_program=first not in self.inputs or first in self.weights,
                 memory=Memory.SLOW if excluded else Memory.ANY,
             )
 
@@ -140,6 +143,17 @@ class _Reader:
         return {
             self.storage.find((entry.time[root], index))
             for index, _ in root.shape.leaves()
+        }
+
+    def _weights(self, activations: Activations) -> set[Value | None]:
+        """The groups that hold a parameter which is the same in every run."""
+        entry = self.schedule.entry
+        return {
+            value
+            for parameter in entry.computation.parameters
+            if not activations.is_activation(parameter)
+            for time in (entry.time[parameter],)
+            for value in self._defined(time, self.schedule.steps[time])
         }
 
     def _numbered_groups(self) -> dict[Value, int]:

@@ -84,6 +84,7 @@ class BufferRecord(Record):
     is_input: bool = False
     """Whether its slow copy is valid before the program starts."""
     is_output: bool = False
+    cross_program: bool = True
     """Whether its slow copy must be valid after the program ends."""
     memory: Memory = Memory.ANY
     """'slow': never in fast memory; 'fast': always served from it."""

@@ -79,7 +79,8 @@ def test_a_donated_parameter_is_input_and_output_and_written_in_place() -> None:
 """,
         header="input_output_alias={ {0}: (0, {}, may-alias) }",
     )
-    assert hlo.program.buffers == (Buffer("x", KIB, is_input=True, is_output=True),)
+    donated = Buffer("x", KIB, is_input=True, is_output=True, cross_program=False)
+    assert hlo.program.buffers == (donated,)
     assert accesses(hlo, "y") == {"x": Access(0, read_bytes=KIB, write_bytes=KIB)}
 
 
@@ -91,7 +92,7 @@ def test_a_parameter_that_is_returned_or_not_used_is_a_buffer_too() -> None:
   r = (f32[256]) tuple(x)
 """).program
     assert program.buffers == (
-        Buffer("x", KIB, is_input=True, is_output=True),
+        Buffer("x", KIB, is_input=True, is_output=True, cross_program=False),
         Buffer("y{0}", 36, is_input=True),
         Buffer("y{1}", 36, is_input=True),
     )
@@ -105,7 +106,8 @@ def test_a_constant_is_an_input_that_may_be_in_fast_memory() -> None:
   unused = f32[256] constant({...})
   y = f32[256] add(x, c)
 """).program
-    assert program.buffers[1] == Buffer("c", KIB, is_input=True, memory=Memory.ANY)
+    constant = Buffer("c", KIB, is_input=True, cross_program=False, memory=Memory.ANY)
+    assert program.buffers[1] == constant
     assert [buffer.name for buffer in program.buffers] == ["x", "c", "y"]
 
 

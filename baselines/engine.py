@@ -1,0 +1,170 @@
+"""The copy engine: which idle time copies use, and what is left of it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybridalloc.baselines.copies import Queue
+from hybridalloc.baselines.placed import Placed, no_time
+from hybridalloc.baselines.stays import Lifetimes, Stay
+from hybridalloc.baselines.timing import Timing
+from hybridalloc.memory_map import Eviction, Origin
+from hybridalloc.problem import Problem
+
+Floats = NDArray[np.float64]
+
+
+class Engine:
+    """Hides copies in idle time; all of it in seconds of one run.
+
+    Prefetches come before evictions that are placed later, and evictions keep the idle
+    time that they claim.
+    """
+
+    def __init__(self, problem: Problem, lifetimes: Lifetimes, timing: Timing) -> None:
+        self._problem = problem
+        self._lifetimes = lifetimes
+        self._timing = timing
+        self.stalls: Floats = np.zeros(len(problem.program))
+        """(T,): the stalls taken in after each instruction."""
+        self._hope: Floats = np.zeros(len(problem.program))
+        self._claimed: Floats = np.zeros(len(problem.program))
+        self._prefetches: Queue[Placed] = Queue()
+        self._fetching = np.zeros(len(problem.program) + 1, np.int64)
+        self._evicting = np.zeros(len(problem.program) + 1, np.int64)
+        self._clock: Floats | None = None
+        self._free: Floats | None = None
+
+    @property
+    def clock(self) -> Floats:
+        """(T+1,): idle time before each point that evictions leave, in seconds."""
+        if self._clock is None:
+            idle = np.maximum(self._timing.idle, self._hope) * self._timing.runs
+            left = np.maximum(0.0, idle + self.stalls - self._claimed)
+            self._clock = np.concatenate(([0.0], np.cumsum(left)))
+        return self._clock
+
+    @property
+    def free(self) -> Floats:
+        """(T,): idle time that no copy uses, in seconds of one run."""
+        if self._free is None:
+            busy = self._prefetches.busy(self.clock)
+            self._free = np.maximum(0.0, np.diff(self.clock) - busy)
+        return self._free
+
+    def hope_for(self, share: float) -> None:
+        """Count on idle time that there would be if more were in fast memory.
+
+        Args:
+            share: Of each instruction's idle time with everything there.
+        """
+        self._hope = share * self._timing.most_idle
+        self._clock = self._free = None
+
+    def work(self, stay: Stay, evicted: bool = False) -> float:
+        """Seconds of one run that a copy of the stay's buffer takes."""
+        slow = self._problem.target.slow
+        bandwidth = slow.write_bandwidth if evicted else slow.read_bandwidth
+        size = self._problem.program.buffers[stay.buffer].size
+        once = self._problem.target.copy_engine.startup_s + size / bandwidth
+        return once * self._lifetimes.trips(stay.body)
+
+    def begin(self, stay: Stay, earliest: int, may_stall: bool) -> tuple[int, float]:
+        """Where its allocation starts, and the stall; (-1, 0) if it cannot."""
+        if stay.produced:
+            return stay.start, 0.0
+        work, due = self.work(stay), stay.start
+        latest = self.latest_issue(stay, due, earliest)
+        issue = self._lifetimes.before_loops(latest, stay) if latest >= 0 else -1
+        if issue >= earliest and self.may_fetch(issue, due):
+            late = issue < latest and self._lateness(issue, due, work)
+            if not late:
+                return issue, 0.0
+        if may_stall:
+            wanted = np.searchsorted(self.clock, self.clock[due] - work, side="right")
+            wanted = min(due, max(earliest, int(wanted) - 1))
+            for issue in (self._lifetimes.before_loops(wanted, stay), due):
+                if issue >= earliest and self.may_fetch(issue, due):
+                    return issue, self._lateness(issue, due, work)
+        return -1, 0.0
+
+    def _lateness(self, issue: int, due: int, work: float) -> float:
+        """The stall that one more prefetch causes, in seconds of one run."""
+        self._prefetches.add(None, issue, due, work)
+        lateness = self._prefetches.lateness(self.clock)
+        self._prefetches.remove(None)
+        return lateness
+
+    def may_fetch(self, issue: int, due: int, count: int = 1) -> bool:
+        """Whether so many more prefetches may be outstanding from issue to due."""
+        limit = self._problem.target.copy_engine.max_outstanding_prefetches
+        outstanding = self._fetching[issue : max(due, issue + 1)].max()
+        return bool(outstanding + count <= limit)
+
+    def may_evict(self, issue: int, due: int) -> bool:
+        """Whether one more eviction may be outstanding from issue to due."""
+        limit = self._problem.target.copy_engine.max_outstanding_evictions
+        return bool(self._evicting[issue : max(due, issue + 1)].max() < limit)
+
+    def evict(
+        self, stay: Stay, deadline: int, may_stall: bool
+    ) -> tuple[Eviction | None, Floats]:
+        """Its eviction, complete as early as can be, and the idle time it claims."""
+        if deadline < stay.issue:
+            return None, no_time()
+        issue, due, claims = self._claim_idle(stay, deadline)
+        if due > deadline and may_stall:
+            issue, due, claims = stay.issue, deadline, np.zeros(deadline - stay.issue)
+        if due > deadline or not self.may_evict(issue, due):
+            return None, no_time()
+        return Eviction(issue, due), claims
+
+    def _claim_idle(self, stay: Stay, deadline: int) -> tuple[int, int, Floats]:
+        """The issue, due point and idle time of its eviction; due too late if none."""
+        free = self.free[stay.issue : deadline]
+        work = self.work(stay, evicted=True)
+        count = int(np.searchsorted(np.cumsum(free), work * (1 - 1e-9))) + 1
+        if count > len(free):
+            return stay.issue, deadline + 1, free
+        due = self._lifetimes.after_loops(stay.issue + count, stay)
+        claims = np.zeros(due - stay.issue)
+        claims[:count] = free[:count]
+        claims[count - 1] -= max(0.0, claims.sum() - work)
+        begin = stay.issue + int(np.argmax(claims > 0))
+        issue = max(stay.issue, self._lifetimes.before_loops(begin, stay))
+        return issue, due, claims[issue - stay.issue :]
+
+    def latest_issue(self, stay: Stay, due: int, earliest: int) -> int:
+        """The latest point to issue a prefetch at so that it is hidden, or -1."""
+        work = self.work(stay)
+        return self._prefetches.latest_issue(self.clock, due, work, earliest)
+
+    def account(self, placed: Placed, sign: int) -> None:
+        """Take in the copies of a stay, or leave them out again.
+
+        Args:
+            placed: The stay; ``Timing`` knows of it already.
+            sign: 1 or -1.
+        """
+        if prefetch := placed.prefetch:
+            if sign > 0:
+                work = self.work(placed.stay)
+                self._prefetches.add(placed, prefetch.start, prefetch.ready, work)
+            else:
+                self._prefetches.remove(placed)
+            self._count_prefetch(placed, sign)
+        if eviction := placed.eviction:
+            until = max(eviction.due, eviction.issue + 1)
+            self._evicting[eviction.issue : until] += sign
+            until = eviction.issue + len(placed.claims)
+            self._claimed[eviction.issue : until] += sign * placed.claims
+        self.stalls[max(0, placed.stay.start - 1)] += sign * placed.stall
+        self._clock = self._free = None
+
+    def _count_prefetch(self, placed: Placed, sign: int) -> None:
+        for x in placed.allocations:
+            if x.origin is Origin.PREFETCHED:
+                size = self._problem.program.buffers[x.buffer].size
+                for _, _, issue in x.parts(size):
+                    self._fetching[issue : max(x.ready, issue + 1)] += sign

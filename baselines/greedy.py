@@ -1,0 +1,110 @@
+"""The strategy ``greedy``: most time saved for what it takes first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hybridalloc.baselines.drop import drop
+from hybridalloc.baselines.moves import Moves, Weights, weigh
+from hybridalloc.baselines.pins import pinned, place_pinned
+from hybridalloc.baselines.plan import Plan
+from hybridalloc.baselines.stays import Lifetimes, Stay
+from hybridalloc.memory_map import MemoryMap
+from hybridalloc.problem import Problem
+from hybridalloc.program import Memory
+from hybridalloc.simulator import Simulator
+from hybridalloc.solver import UNANSWERED, Outcome, Run
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One way to build a map; which is best depends on the program."""
+
+    weights: Weights
+    hope: float
+    """The share of the idle time with everything in fast memory on which the first
+    stays may count, before it is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class GreedyConfig:
+    """The ways to build a map, and how hard each tries."""
+
+    rounds: tuple[Round, ...] = (
+        Round(Weights(size=0.5, span=0.5, copies=16.0), hope=1.0),
+        Round(Weights(size=0.25, span=0.5, copies=4.0), hope=0.0),
+        Round(Weights(size=0.5, span=0.5, copies=16.0), hope=0.0),
+    )
+    displacements: int = 300
+    """How many stays that are left out to make room for."""
+    cross_programs: int = 20
+    """How many cross-program prefetches to try."""
+
+
+class Greedy:
+    """Builds a map stay by stay, in a few ways, and keeps the best.
+
+    An iteration is one way. Deterministic: it ignores the seed and the warm start.
+    """
+
+    def __init__(self, config: GreedyConfig | None = None) -> None:
+        self.config = config or GreedyConfig()
+
+    def solve(self, problem: Problem, run: Run) -> Outcome:
+        """Build maps that are valid by construction."""
+        simulator = Simulator(problem)
+        best = None if pinned(problem.program) else MemoryMap()
+        best_s = math.inf
+        if best is not None:
+            best_s = simulator.slow_s
+            run.report(best)
+        for plan in self._plans(problem, simulator, run):
+            memory_map = plan.memory_map()
+            seconds = simulator.simulate(memory_map).time_s
+            if seconds < best_s:
+                best, best_s = memory_map, seconds
+                run.report(memory_map)
+        return UNANSWERED if best is None else Outcome(best)
+
+    def _plans(
+        self, problem: Problem, simulator: Simulator, run: Run
+    ) -> Iterator[Plan]:
+        """One plan after the other, each first half-way and then when it is complete.
+
+        The first one comes, even if as good as empty, when there is no time for it.
+        """
+        lifetimes = Lifetimes(problem.program)
+        stays = list(_stays(problem, lifetimes))
+        for number, way in enumerate(self.config.rounds[: run.iterations]):
+            if number and run.expired:
+                return
+            plan = Plan(problem, lifetimes)
+            candidates = weigh(plan, stays, way.weights)
+            if not place_pinned(plan):
+                return
+            yield from self._build(Moves(plan, candidates, run), simulator, way.hope)
+
+    def _build(self, moves: Moves, simulator: Simulator, hope: float) -> Iterator[Plan]:
+        plan = moves.plan
+        plan.engine.hope_for(hope)
+        moves.place_all()
+        plan.engine.hope_for(0.0)
+        if hope:
+            drop(plan, simulator, moves.run)
+        moves.place_all(may_stall=True)
+        yield plan
+        moves.displace_all(self.config.displacements)
+        moves.place_cross_programs(self.config.cross_programs)
+        moves.place_all(may_stall=True)
+        drop(plan, simulator, moves.run)
+        yield plan
+
+
+def _stays(problem: Problem, lifetimes: Lifetimes) -> Iterator[Stay]:
+    """Every stay of the buffers that may be in fast memory and need not be."""
+    for index, buffer in enumerate(problem.program.buffers):
+        fits = 0 < buffer.size <= problem.target.capacity
+        if buffer.memory is Memory.ANY and fits:
+            yield from lifetimes.stays(index)

@@ -1,0 +1,178 @@
+"""Fast memory in time: which bytes are taken during which instructions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybridalloc.problem import Problem
+from hybridalloc.program import Buffer
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Rectangle = tuple[int, int, int, int]
+"""First byte, last byte + 1, start, end."""
+Span = tuple[int, int]
+"""Half-open range of instructions."""
+
+
+Owner = TypeVar("Owner")
+
+
+class Space(Generic[Owner]):
+    """The rectangles (bytes x instructions) that are taken, and the gaps they leave."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._capacity = problem.target.capacity
+        self._alignment = problem.target.fast.alignment
+        self._reserved = list(problem.target.fast.reserved)
+        instructions = problem.program.instructions
+        self._scratch = np.array([i.scratch_bytes for i in instructions], np.int64)
+        self._used: Ints = self._scratch.copy()
+        self._taken: Ints = np.zeros((4, 64), np.int64)
+        self._values: Floats = np.zeros(64)
+        self._owners: list[Owner | None] = []
+        self._numbers: dict[Owner, list[int]] = defaultdict(list)
+        self._unused: list[int] = []
+
+    @property
+    def _count(self) -> int:
+        return len(self._owners)
+
+    def may_fit(self, buffer: Buffer, span: Span) -> bool:
+        """Whether enough bytes are free at each time of a span, at whatever offset."""
+        most = self._used[span[0] : span[1]].max(initial=0)
+        return bool(most + buffer.size <= self._capacity)
+
+    def best_fit(self, buffer: Buffer, spans: Sequence[Span]) -> int | None:
+        """The offset in the smallest gap that holds the buffer; the lowest, if tied.
+
+        Args:
+            buffer: What to place; its fixed offset is kept.
+            spans: The instructions during which the gap must be free.
+
+        Returns:
+            Bytes, or ``None`` if there is no gap.
+        """
+        if not all(self.may_fit(buffer, span) for span in spans):
+            return None
+        gaps = self.gaps(buffer, spans)
+        return min(gaps, key=lambda gap: (gap[1] - gap[0], gap[0]))[0] if gaps else None
+
+    def gaps(self, buffer: Buffer, spans: Sequence[Span]) -> list[tuple[int, int]]:
+        """The gaps that hold the buffer during these spans.
+
+        Returns:
+            For each, its first aligned byte and the byte at which it ends.
+        """
+        low, high = self._obstacles(spans)
+        order = np.argsort(low, kind="stable")
+        ends = np.maximum.accumulate(np.concatenate(([0], high[order])))
+        begins = -(-ends // self._alignment) * self._alignment
+        stops = np.concatenate((low[order], [self._capacity]))
+        if buffer.offset is not None:
+            begins = np.maximum(begins, buffer.offset)
+            if buffer.offset % self._alignment:
+                return []
+        fits = stops - begins >= max(buffer.size, 1)
+        if buffer.offset is not None:
+            fits &= begins == buffer.offset
+        return list(zip(begins[fits].tolist(), stops[fits].tolist(), strict=True))
+
+    def cheapest(self, buffer: Buffer, spans: Sequence[Span]) -> list[Owner]:
+        """The owners of least value that leave a gap for the buffer if they give way.
+
+        Args:
+            buffer: What to make room for.
+            spans: The instructions during which it needs the room.
+
+        Returns:
+            None if there is a gap already, or cannot be any.
+        """
+        numbers = np.flatnonzero(self._hit(spans))
+        lows, highs = self._taken[:2, numbers]
+        offsets = self._offsets(buffer, np.concatenate((highs, lows - buffer.size)))
+        for low, high in self._fixed(spans).tolist():
+            offsets = offsets[(offsets >= high) | (offsets + buffer.size <= low)]
+        if not len(offsets):
+            return []
+        values = self._values[numbers]
+        below = _sum_up_to(highs, values, offsets)
+        above = _sum_up_to(-lows, values, -offsets - buffer.size)
+        offset = offsets[int(np.argmin(-below - above))]
+        met = (lows < offset + buffer.size) & (highs > offset)
+        owners = [self._owners[number] for number in numbers[met].tolist()]
+        return [x for x in dict.fromkeys(owners) if x is not None]
+
+    def _offsets(self, buffer: Buffer, edges: Ints) -> Ints:
+        """The aligned offsets, within capacity, next to these edges."""
+        unit, most = self._alignment, self._capacity - buffer.size
+        if buffer.offset is not None:
+            edges = np.array([buffer.offset] if buffer.offset % unit == 0 else [])
+        offsets = np.concatenate((edges // unit * unit, -(-edges // unit) * unit, [0]))
+        return np.unique(offsets[(offsets >= 0) & (offsets <= most)]).astype(np.int64)
+
+    def _hit(self, spans: Sequence[Span]) -> NDArray[np.bool_]:
+        """(rectangles,): whether each is there at any time of the spans."""
+        starts, ends = self._taken[2:, : self._count]
+        hit = np.zeros(self._count, np.bool_)
+        for start, end in spans:
+            hit |= (starts < end) & (ends > start)
+        return hit
+
+    def _fixed(self, spans: Sequence[Span]) -> Ints:
+        """The ranges of bytes, (low, high), that nothing may take in the spans."""
+        scratch = [int(self._scratch[i:j].max(initial=0)) for i, j in spans]
+        return np.array([(0, max(scratch)), *self._reserved], np.int64)
+
+    def _obstacles(self, spans: Sequence[Span]) -> tuple[Ints, Ints]:
+        """The ranges of bytes taken at any time of the spans, as (lows, highs)."""
+        lows, highs = self._taken[:2, : self._count][:, self._hit(spans)]
+        fixed = self._fixed(spans)
+        return (
+            np.concatenate((fixed[:, 0], lows)),
+            np.concatenate((fixed[:, 1], highs)),
+        )
+
+    def take(self, owner: Owner, rectangle: Rectangle, value: float = 0.0) -> None:
+        """Take a rectangle, which must be free.
+
+        Args:
+            owner: Whose it is.
+            rectangle: What to take.
+            value: What it is worth; whatever ``cheapest`` is to compare.
+        """
+        number = self._unused.pop() if self._unused else self._new()
+        self._owners[number] = owner
+        self._numbers[owner].append(number)
+        self._taken[:, number] = rectangle
+        self._values[number] = value
+        low, high, start, end = rectangle
+        self._used[start:end] += high - low
+
+    def _new(self) -> int:
+        if self._count == len(self._values):
+            self._taken = np.concatenate((self._taken, 0 * self._taken), axis=1)
+            self._values = np.concatenate((self._values, self._values))
+        self._owners.append(None)
+        return self._count - 1
+
+    def give_back(self, owner: Owner) -> None:
+        """Free all rectangles of an owner."""
+        for number in self._numbers.pop(owner):
+            low, high, start, end = self._taken[:, number]
+            self._used[start:end] -= high - low
+            self._taken[:, number] = 0
+            self._owners[number] = None
+            self._unused.append(number)
+
+
+def _sum_up_to(keys: Ints, values: Floats, limits: Ints) -> Floats:
+    """For each limit, the sum of the values whose key is at most that."""
+    order = np.argsort(keys, kind="stable")
+    sums = np.concatenate(([0.0], np.cumsum(values[order])))
+    return sums[np.searchsorted(keys[order], limits, side="right")]

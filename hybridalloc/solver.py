@@ -1,0 +1,171 @@
+"""What a strategy is: one method behind one protocol, and what it hands back."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from hybridalloc.memory_map import MemoryMap
+from hybridalloc.problem import Problem
+
+
+class Status(StrEnum):
+    """What is known about an answer."""
+
+    OPTIMAL = "optimal"
+    """No valid map is faster: proven."""
+    FEASIBLE = "feasible"
+    """A valid map, perhaps not the best."""
+    INFEASIBLE = "infeasible"
+    """No valid map exists: proven."""
+    UNKNOWN = "unknown"
+    """No map was found, and none is known not to exist."""
+
+
+@dataclass(frozen=True, slots=True)
+class Infeasibility:
+    """Why no valid map exists."""
+
+    instruction: int
+    """Where fast memory does not suffice, as an index into the schedule."""
+    excess_bytes: int
+    """By how much what must be there exceeds what fits."""
+    culprits: tuple[str, ...]
+    """The names of the buffers that must be there."""
+
+
+def _ignore(_: MemoryMap) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How one run of a strategy goes: its limits, its seed, and where it starts."""
+
+    deadline: float = math.inf
+    """When to be done, in seconds of ``time.monotonic()``."""
+    iterations: int | None = None
+    """The most iterations, of whatever the strategy iterates; ``None``: no limit."""
+    seed: int = 0
+    workers: int = 1
+    """How many processes or threads may work at a time."""
+    warm_start: MemoryMap | None = None
+    """A valid map to start from, where the strategy can."""
+    report: Callable[[MemoryMap], None] = _ignore
+    """Takes each better map as soon as it is found: what is lost if the run ends."""
+
+    def __post_init__(self) -> None:
+        if self.iterations is not None and self.iterations < 0:
+            raise ValueError(f"run: iterations {self.iterations} is negative")
+        if self.workers < 1:
+            raise ValueError(f"run: workers {self.workers} is not >= 1")
+
+    @property
+    def remaining_s(self) -> float:
+        """Seconds until the deadline, at least 0; infinite without one."""
+        return max(0.0, self.deadline - time.monotonic())
+
+    @property
+    def expired(self) -> bool:
+        """Whether the deadline has passed."""
+        return self.remaining_s <= 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a strategy hands back; ``solve`` checks it and makes it a ``Result``."""
+
+    map: MemoryMap | None
+    status: Status = Status.FEASIBLE
+    """``OPTIMAL`` and ``INFEASIBLE`` only with a proof."""
+    bound: float | None = None
+    """Seconds that no valid map can beat, if the strategy proves any."""
+    infeasibility: Infeasibility | None = None
+
+    def __post_init__(self) -> None:
+        answered = self.status in (Status.OPTIMAL, Status.FEASIBLE)
+        if answered != (self.map is not None):
+            map_is = "a map" if self.map is not None else "no map"
+            raise ValueError(f"outcome: status {self.status} with {map_is}")
+
+
+UNANSWERED = Outcome(None, Status.UNKNOWN)
+"""No map was found."""
+
+
+class Solver(Protocol):
+    """A strategy."""
+
+    def solve(self, problem: Problem, run: Run) -> Outcome:
+        """Look for the valid map of least simulated time.
+
+        It neither prints nor checks itself, and honours ``run``: the same seed, one
+        worker and a limit on iterations give the same map. It may raise
+        ``TimeoutError`` at the deadline; what it has reported then counts.
+
+        Args:
+            problem: What to solve. Only ``replay`` may read its ``compiler_map``.
+            run: Limits, seed and warm start.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Incumbent:
+    """The best map so far, at the moment it was found."""
+
+    map: MemoryMap
+    time: float
+    """Its simulated time in seconds."""
+    runtime: float
+    """Seconds since the start of the run."""
+    found_by: str
+    """The component that found it: a strategy, or ``warm start``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """What a map uses."""
+
+    peak_bytes: int
+    """The highest address of fast memory in use."""
+    moved_bytes: int
+    """By all copies, each as often as it runs."""
+    stall_s: float
+    """Seconds in which the program waits for copies."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """An answer that has passed the checker, and what is known about it."""
+
+    strategy: str
+    seed: int
+    status: Status
+    map: MemoryMap | None
+    time: float | None
+    """Simulated seconds of one run under the problem's cost model; ``None`` without a
+    map."""
+    bound: float | None
+    """Seconds that no valid map can beat; ``None`` if none is proven."""
+    runtime: float
+    """Seconds that the search took."""
+    history: tuple[Incumbent, ...]
+    """Each map that was better than all before it."""
+    warm_start_used: bool
+    """Whether the search was given a map to start from."""
+    metrics: Metrics | None
+    infeasibility: Infeasibility | None = None
+
+    @property
+    def gap(self) -> float | None:
+        """How far the time may be from the best possible: time / bound - 1."""
+        if self.time is None or self.bound is None:
+            return None
+        if self.bound == 0:
+            return 0.0 if self.time == 0 else math.inf
+        return self.time / self.bound - 1

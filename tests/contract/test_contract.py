@@ -1,0 +1,116 @@
+"""What every registered strategy keeps to, on problems of every kind."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from named_problems import NAMED, observed
+
+from hybridalloc import Problem, Result, Status, solve
+from hybridalloc.checker import check
+from hybridalloc.oracle import execute
+from hybridalloc.problem import CostModel
+from hybridalloc.registry import STRATEGIES
+from hybridalloc.simulator import Simulator
+from hybridalloc.solver import Incumbent
+
+
+@pytest.fixture(params=list(CostModel))
+def cost_model(request: pytest.FixtureRequest) -> CostModel:
+    """Both cost models."""
+    return CostModel(request.param)
+
+
+@pytest.fixture(params=list(NAMED))
+def problem(request: pytest.FixtureRequest, cost_model: CostModel) -> Problem:
+    """Every named problem, under both cost models, with a map of the compiler's."""
+    named = NAMED[request.param]
+    if cost_model is CostModel.CYCLES:
+        named = observed(named)
+    compiler_map = solve(named, "random", iterations=1, seed=1).map
+    return replace(named, compiler_map=compiler_map)
+
+
+@pytest.fixture(params=list(STRATEGIES))
+def strategy(request: pytest.FixtureRequest) -> str:
+    """Every strategy."""
+    return str(request.param)
+
+
+def answer(problem: Problem, strategy: str, seed: int = 0) -> Result:
+    """The result of few iterations, so that it does not depend on the clock."""
+    return solve(problem, strategy, iterations=3, seed=seed)
+
+
+def test_the_map_is_valid_for_the_checker_and_for_the_oracle(
+    problem: Problem, strategy: str
+) -> None:
+    result = answer(problem, strategy)
+    if result.map is None:
+        assert strategy == "slow"  # which keeps no pins
+        assert result.status is Status.UNKNOWN
+        return
+    assert result.status in (Status.FEASIBLE, Status.OPTIMAL)
+    assert check(problem, result.map) == ()
+    assert execute(problem, result.map) == ()
+
+
+def test_the_time_and_the_metrics_are_those_of_the_simulator(
+    problem: Problem, strategy: str
+) -> None:
+    result = answer(problem, strategy)
+    if result.map is None or result.metrics is None:
+        assert (result.map, result.time, result.metrics) == (None, None, None)
+        return
+    simulation = Simulator(problem).simulate(result.map)
+    assert result.time == simulation.time_s
+    assert result.metrics.stall_s == simulation.stall_s
+    assert result.metrics.moved_bytes == simulation.moved_bytes
+    assert result.metrics.peak_bytes == result.map.peak_bytes(problem.program)
+    assert result.bound is None or result.bound <= result.time
+
+
+def test_the_same_seed_gives_the_same_map(problem: Problem, strategy: str) -> None:
+    first, second = (answer(problem, strategy, seed=7) for _ in range(2))
+    assert first.map == second.map
+    assert first.seed == 7
+
+
+def test_a_warm_start_is_never_made_worse(problem: Problem, strategy: str) -> None:
+    start = answer(problem, "random", seed=3)
+    assert start.map is not None
+    assert start.time is not None
+    result = solve(problem, strategy, iterations=1, warm_start=start.map)
+    assert result.warm_start_used
+    assert result.time is not None
+    assert result.time <= start.time
+    assert result.history[0].found_by == "warm start"
+
+
+def test_no_time_at_all_is_enough_to_come_back(problem: Problem, strategy: str) -> None:
+    result = solve(problem, strategy, time_limit=0)
+    if result.map is not None:
+        assert check(problem, result.map) == ()
+
+
+def test_an_interrupt_keeps_the_best_map(problem: Problem, strategy: str) -> None:
+    seen: list[Incumbent] = []
+
+    def interrupt(incumbent: Incumbent) -> None:
+        seen.append(incumbent)
+        raise KeyboardInterrupt
+
+    result = solve(problem, strategy, callback=interrupt)
+    assert result.history == tuple(seen)
+    if seen:
+        assert result.map == seen[-1].map
+        assert result.status is Status.FEASIBLE
+
+
+@pytest.mark.parametrize("strategy", [x for x in STRATEGIES if x != "replay"])
+def test_the_compilers_answer_is_for_replay_alone(
+    problem: Problem, strategy: str
+) -> None:
+    stripped = replace(problem, compiler_map=None)
+    assert answer(stripped, strategy).map == answer(problem, strategy).map

@@ -1,0 +1,34 @@
+"""The registry: strategies by name."""
+
+from __future__ import annotations
+
+import pytest
+from named_problems import NAMED
+
+from hybridalloc import Run, Status, UsageError
+from hybridalloc.registry import STRATEGIES, get_solver
+
+
+@pytest.mark.parametrize("name", list(STRATEGIES))
+def test_every_strategy_is_where_the_table_says_and_has_a_line_of_its_own(
+    name: str,
+) -> None:
+    assert callable(get_solver(name).solve)
+    line = STRATEGIES[name].description
+    assert line
+    assert "\n" not in line
+
+
+def test_a_strategy_is_a_solver() -> None:
+    outcome = get_solver("slow").solve(NAMED["a chain"], Run())
+    assert outcome.status is Status.FEASIBLE
+
+
+def test_a_misspelt_strategy_gets_the_nearest_name() -> None:
+    with pytest.raises(UsageError, match="'greddy'; did you mean 'greedy'"):
+        get_solver("greddy")
+
+
+def test_a_name_unlike_any_gets_the_list() -> None:
+    with pytest.raises(UsageError, match="known: slow, replay, random, greedy"):
+        get_solver("???")

@@ -1,0 +1,260 @@
+"""``solve()`` judges what strategies hand back, and keeps the best of it."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from named_problems import NAMED
+
+from hybridalloc import (
+    Allocation,
+    InputError,
+    MemoryMap,
+    Outcome,
+    Problem,
+    Run,
+    Status,
+    StrategyError,
+    UsageError,
+    solve,
+)
+from hybridalloc.simulator import Simulator
+from hybridalloc.solver import UNANSWERED, Incumbent, Infeasibility, Result
+
+CHAIN = NAMED["a chain"]
+SLOW = MemoryMap()
+FASTER = MemoryMap((Allocation(1, 0, 0, 2),))
+FASTEST = MemoryMap((Allocation(1, 0, 0, 2), Allocation(2, 8, 1, 3)))
+INVALID = MemoryMap((Allocation(1, 0, 0, 1),))
+"""Instruction 1 reads from slow memory what was never written there."""
+
+
+@dataclass(frozen=True)
+class Scripted:
+    """A strategy that does what it is told."""
+
+    script: Callable[[Run], Outcome]
+
+    def solve(self, problem: Problem, run: Run) -> Outcome:
+        """Do it."""
+        return self.script(run)
+
+
+def run_script(script: Callable[[Run], Outcome], **options: object) -> Result:
+    """The result of a scripted strategy on the chain."""
+    return solve(CHAIN, Scripted(script), **options)  # type: ignore[arg-type]
+
+
+def test_the_three_maps_of_these_tests_are_ever_faster() -> None:
+    """All slow: 16 + 16 + 16 = 48 s; x in fast memory saves 6 + 6 s, then y as much."""
+    simulator = Simulator(CHAIN)
+    times = [simulator.simulate(x).time_s for x in (SLOW, FASTER, FASTEST)]
+    assert times == [48.0, 36.0, 24.0]
+
+
+def test_the_best_map_counts_even_if_a_worse_one_is_handed_back() -> None:
+    def script(run: Run) -> Outcome:
+        run.report(FASTER)
+        run.report(FASTEST)
+        return Outcome(SLOW)
+
+    result = run_script(script)
+    assert (result.map, result.time) == (FASTEST, 24.0)
+    assert [incumbent.time for incumbent in result.history] == [36.0, 24.0]
+    assert {incumbent.found_by for incumbent in result.history} == {"Scripted"}
+    assert result.status is Status.FEASIBLE
+    assert result.runtime >= result.history[-1].runtime
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt, TimeoutError])
+def test_an_early_end_keeps_what_was_reported(end: type[BaseException]) -> None:
+    def script(run: Run) -> Outcome:
+        run.report(FASTER)
+        raise end
+
+    result = run_script(script)
+    assert (result.map, result.status) == (FASTER, Status.FEASIBLE)
+
+
+def test_an_early_end_without_a_map_is_unknown() -> None:
+    def script(run: Run) -> Outcome:
+        raise KeyboardInterrupt
+
+    result = run_script(script)
+    assert (result.map, result.status) == (None, Status.UNKNOWN)
+    assert (result.time, result.gap, result.metrics) == (None, None, None)
+
+
+def test_other_errors_of_a_strategy_are_not_hidden() -> None:
+    def script(run: Run) -> Outcome:
+        run.report(FASTER)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run_script(script)
+
+
+def test_an_invalid_answer_is_a_defect_of_the_strategy() -> None:
+    with pytest.raises(StrategyError, match="Scripted handed back an invalid map: "):
+        run_script(lambda run: Outcome(INVALID))
+
+
+def test_an_invalid_report_is_a_defect_of_the_strategy() -> None:
+    def script(run: Run) -> Outcome:
+        run.report(INVALID)
+        return Outcome(SLOW)
+
+    with pytest.raises(StrategyError, match="invalid map"):
+        run_script(script)
+
+
+def test_a_strategy_starts_from_a_warm_start_and_never_ends_worse() -> None:
+    given: list[MemoryMap | None] = []
+
+    def script(run: Run) -> Outcome:
+        given.append(run.warm_start)
+        return Outcome(SLOW)
+
+    result = run_script(script, warm_start=FASTER)
+    assert given == [FASTER]
+    assert (result.map, result.warm_start_used) == (FASTER, True)
+    assert [incumbent.found_by for incumbent in result.history] == ["warm start"]
+
+
+def test_an_invalid_warm_start_is_refused() -> None:
+    with pytest.raises(UsageError, match="warm start is not a valid map: "):
+        run_script(lambda run: Outcome(SLOW), warm_start=INVALID)
+
+
+def test_the_callback_hears_of_better_maps_only() -> None:
+    heard: list[Incumbent] = []
+
+    def script(run: Run) -> Outcome:
+        for memory_map in (FASTER, SLOW, FASTER, FASTEST):
+            run.report(memory_map)
+        return Outcome(FASTEST)
+
+    result = run_script(script, callback=heard.append)
+    assert [incumbent.map for incumbent in heard] == [FASTER, FASTEST]
+    assert result.history == tuple(heard)
+
+
+def test_a_bound_gives_a_gap() -> None:
+    """24 / 20 - 1 = 0.2."""
+    result = run_script(lambda run: Outcome(FASTEST, bound=20.0))
+    assert result.gap == pytest.approx(0.2)
+    assert result.status is Status.FEASIBLE
+
+
+def test_a_proof_of_optimality_is_a_bound() -> None:
+    result = run_script(lambda run: Outcome(FASTEST, Status.OPTIMAL))
+    assert (result.status, result.bound, result.gap) == (Status.OPTIMAL, 24.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("bound", "seconds", "gap"), [(0.0, 0.0, 0.0), (0.0, 1.0, math.inf)]
+)
+def test_the_gap_to_a_bound_of_nothing(
+    bound: float, seconds: float, gap: float
+) -> None:
+    result = Result(
+        strategy="s",
+        seed=0,
+        status=Status.FEASIBLE,
+        map=SLOW,
+        time=seconds,
+        bound=bound,
+        runtime=0.0,
+        history=(),
+        warm_start_used=False,
+        metrics=None,
+    )
+    assert result.gap == gap
+
+
+def test_a_proof_that_there_is_no_map_says_why() -> None:
+    why = Infeasibility(instruction=2, excess_bytes=8, culprits=("x",))
+    outcome = Outcome(None, Status.INFEASIBLE, infeasibility=why)
+    result = run_script(lambda run: outcome)
+    assert (result.status, result.infeasibility) == (Status.INFEASIBLE, why)
+
+
+def test_infeasible_beside_a_valid_map_is_a_defect() -> None:
+    outcome = Outcome(None, Status.INFEASIBLE)
+    with pytest.raises(StrategyError, match="calls infeasible"):
+        run_script(lambda run: outcome, warm_start=SLOW)
+
+
+def test_a_status_says_whether_there_is_a_map() -> None:
+    with pytest.raises(ValueError, match="status feasible with no map"):
+        Outcome(None)
+    with pytest.raises(ValueError, match="status unknown with a map"):
+        Outcome(SLOW, Status.UNKNOWN)
+
+
+def test_limits_reach_the_strategy() -> None:
+    runs: list[Run] = []
+
+    def script(run: Run) -> Outcome:
+        runs.append(run)
+        return UNANSWERED
+
+    run_script(script, iterations=3, seed=5, workers=2)
+    run_script(script, time_limit=0)
+    run_script(script)
+    first, second, third = runs
+    assert (first.iterations, first.seed, first.workers) == (3, 5, 2)
+    assert (first.remaining_s, first.expired) == (math.inf, False)
+    assert (second.remaining_s, second.expired) == (0.0, True)
+    assert 0 < third.remaining_s <= 60
+
+
+def test_a_run_counts_down_to_its_deadline() -> None:
+    run = Run(deadline=time.monotonic() + 100)
+    assert 0 < run.remaining_s <= 100
+    assert not run.expired
+    run.report(SLOW)  # which nobody hears
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"time_limit": -1}, "time limit -1 is not >= 0"),
+        ({"time_limit": math.nan}, "time limit nan is not >= 0"),
+        ({"iterations": -1}, "iterations -1 is negative"),
+        ({"workers": 0}, "workers 0 is not >= 1"),
+        ({"capacity": 4096}, "a problem carries its own"),
+        ({"cost_model": "cycles"}, "a problem carries its own"),
+    ],
+)
+def test_options_that_cannot_be_met_are_refused(
+    options: dict[str, object], message: str
+) -> None:
+    with pytest.raises((UsageError, ValueError), match=message):
+        run_script(lambda run: UNANSWERED, **options)
+
+
+def test_a_path_takes_target_cost_model_and_capacity(bundled: Path) -> None:
+    seen: list[Problem] = []
+
+    class Look:
+        def solve(self, problem: Problem, run: Run) -> Outcome:
+            seen.append(problem)
+            return UNANSWERED
+
+    folder = bundled / "mixer_block_b128"
+    solve(folder, Look())
+    solve(str(folder), Look(), target="tpu-v4", cost_model="cycles", capacity=4096)
+    assert [problem.target.name for problem in seen] == ["tpu-v4i", "tpu-v4"]
+    assert [problem.cost_model for problem in seen] == ["roofline", "cycles"]
+    assert [problem.target.capacity for problem in seen] == [128 * 2**20, 4096]
+
+
+def test_a_path_that_is_no_problem_is_an_input_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError):
+        solve(tmp_path / "missing.json")
