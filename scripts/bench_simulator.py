@@ -1,4 +1,4 @@
-"""Print how many full evaluations of a map the simulator does in a second.
+"""Print how long a problem takes to read, and the simulator's evaluations a second.
 
 Usage: bench_simulator.py [PROBLEM], by default a synthetic one.
 """
@@ -44,7 +44,9 @@ def random_map(problem: Problem) -> MemoryMap:
     return MemoryMap(tuple(made))
 
 
+begin = timeit.default_timer()
 problem = read_problem(sys.argv[1]) if len(sys.argv) > 1 else synthetic()
+print(f"read in {timeit.default_timer() - begin:.1f} s")
 begin = timeit.default_timer()
 simulator = Simulator(problem)
 arrays = simulator.encode(problem.compiler_map or random_map(problem))

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hybridalloc.errors import InputError
+from hybridalloc.io.collector import collector_paused
 from hybridalloc.io.files import read_text
 from hybridalloc.io.hlo.parser import HloSyntaxError, parse_module
 from hybridalloc.io.hlo.reader import (
@@ -66,6 +67,7 @@ class XlaDump:
     """XLA's own answer, where the folder has it."""
 
 
+@collector_paused()
 def read_hlo(path: Path, target: Target, name: str | None = None) -> HloProgram:
     """Read a scheduled HLO module's text.
 
@@ -86,6 +88,7 @@ def read_hlo(path: Path, target: Target, name: str | None = None) -> HloProgram:
         raise InputError(path, str(error)) from error
 
 
+@collector_paused()
 def read_dump(folder: Path, target: Target) -> XlaDump:
     """Read a workload folder.
 

@@ -129,11 +129,11 @@ _PARTIAL = ("slice", "dynamic-slice", "dynamic-update-slice")
 
 
 def _nothing(shape: Shape) -> LeafBytes:
-    return dict.fromkeys((index for index, _ in shape.leaves()), 0)
+    return dict.fromkeys((index for index, _ in shape.leaves), 0)
 
 
 def _everything(shape: Shape) -> LeafBytes:
-    return {index: leaf.size for index, leaf in shape.leaves()}
+    return {index: leaf.size for index, leaf in shape.leaves}
 
 
 def _read_by(value: HloInstruction, users: Iterable[HloInstruction]) -> int:
@@ -158,7 +158,7 @@ def _leaf_values(
     fused: Computation, parameter: HloInstruction
 ) -> Iterable[tuple[ShapeIndex, list[HloInstruction]]]:
     """For each array of a parameter, the instructions that name it."""
-    for index, _ in parameter.shape.leaves():
+    for index, _ in parameter.shape.leaves:
         values = [parameter]
         for position in index:
             values = [

@@ -137,7 +137,7 @@ def _count(attributes: dict[str, str], name: str) -> int:
 
 
 def _first(shape: Shape) -> Shape:
-    return next((leaf for _, leaf in shape.leaves()), shape)
+    return next((leaf for _, leaf in shape.leaves), shape)
 
 
 def _reduce(counter: FlopCounter, instruction: HloInstruction) -> float:
@@ -176,7 +176,7 @@ def _scatter(counter: FlopCounter, instruction: HloInstruction) -> float:
 
 
 def _all_reduce(counter: FlopCounter, instruction: HloInstruction) -> float:
-    return sum(leaf.element_count for _, leaf in instruction.shape.leaves())
+    return sum(leaf.element_count for _, leaf in instruction.shape.leaves)
 
 
 def _sort(counter: FlopCounter, instruction: HloInstruction) -> float:

@@ -9,6 +9,14 @@ from functools import cached_property
 
 from hybridalloc.io.hlo.shape import Shape, ShapeIndex, split_top_level
 
+CALLING = (
+    *("calls", "to_apply", "condition", "body"),
+    *("branch_computations", "true_computation", "false_computation"),
+    "called_computations",
+)
+"""The attributes that name computations."""
+
+_CALLING_IN = re.compile("|".join(f"{name}=" for name in CALLING))
 _CALLED = re.compile(r"%?([\w.\-]+)")
 _TRIP_COUNT = re.compile(r'known_trip_count\\?"?\s*:\s*\{\s*\\?"n\\?"\s*:\s*\\?"?(\d+)')
 _ALIAS = re.compile(r"\{([\d,\s]*)\}:\s*\((\d+),\s*\{([\d,\s]*)\}")
@@ -34,6 +42,13 @@ class HloInstruction:
         """Attributes by name, as text."""
         pairs = (part.partition("=") for part in split_top_level(self.attribute_text))
         return {name.strip(): value.strip() for name, _, value in pairs}
+
+    @cached_property
+    def callees(self) -> tuple[str, ...]:
+        """Every computation that it names, whatever for."""
+        if _CALLING_IN.search(self.attribute_text) is None:
+            return ()
+        return tuple(self.called(*CALLING))
 
     def called(self, *names: str) -> list[str]:
         """The computations that these attributes name, in order."""

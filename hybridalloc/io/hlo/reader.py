@@ -142,7 +142,7 @@ class _Reader:
         root = entry.computation.root
         return {
             self.storage.find((entry.time[root], index))
-            for index, _ in root.shape.leaves()
+            for index, _ in root.shape.leaves
         }
 
     def _weights(self, activations: Activations) -> set[Value | None]:
@@ -173,7 +173,7 @@ class _Reader:
         return (value for _, _, value in self.storage.operand_values(step))
 
     def _defined(self, time: int, step: Step) -> Iterator[Value | None]:
-        for index, _ in step.instruction.shape.leaves():
+        for index, _ in step.instruction.shape.leaves:
             yield self.storage.find((time, index))
 
     def _accesses(self, time: int, step: Step, cost: InstructionCost) -> list[Access]:
@@ -204,7 +204,7 @@ class _Reader:
             assert first is not None
             reads[first] += self._counted(step, cost.operand_bytes[number], index)
         passed_on = self._passed_on(time, step)
-        for index, _ in step.instruction.shape.leaves():
+        for index, _ in step.instruction.shape.leaves:
             target = self.storage.find((time, index))
             if target is not None and index not in passed_on:
                 writes[target] += self._counted(step, cost.output_bytes, index)
@@ -218,7 +218,7 @@ class _Reader:
     def _passed_on(self, time: int, step: Step) -> set[ShapeIndex]:
         """Which arrays of its shape an asynchronous instruction does not write."""
         instruction = step.instruction
-        indices = [index for index, _ in instruction.shape.leaves()]
+        indices = [index for index, _ in instruction.shape.leaves]
         if instruction.opcode.endswith(("-done", "-update")):
             taken = {self.storage.find(value) for value in self._taken(step)}
             return {i for i in indices if self.storage.find((time, i)) in taken}

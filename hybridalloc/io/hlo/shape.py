@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
@@ -92,13 +91,21 @@ class Shape:
         count = -(-math.prod(self.physical_dims) // self.tail_alignment)
         return -(-count * self.tail_alignment * bits // 8)
 
-    def leaves(self) -> Iterator[tuple[ShapeIndex, Shape]]:
+    @cached_property
+    def leaves(self) -> tuple[tuple[ShapeIndex, Shape], ...]:
         """Every array in it, with its index."""
         if not self.is_tuple:
-            yield (), self
-        for position, element in enumerate(self.elements):
-            for index, leaf in element.leaves():
-                yield (position, *index), leaf
+            return (((), self),)
+        return tuple(
+            ((position, *index), leaf)
+            for position, element in enumerate(self.elements)
+            for index, leaf in element.leaves
+        )
+
+    @cached_property
+    def structure(self) -> tuple[tuple[ShapeIndex, bool], ...]:
+        """Where it has arrays, and which of them are tokens."""
+        return tuple((index, leaf.dtype == "token") for index, leaf in self.leaves)
 
     def at(self, index: ShapeIndex) -> Shape:
         """The shape at an index of nested tuples."""
@@ -197,11 +204,14 @@ def _with_layout(shape: Shape, text: str) -> Shape:
     return shape
 
 
+_NESTING = re.compile(r'[({\["]')
 _BRACKETS = re.compile(r'[(){}\[\],]|"(?:[^"\\]|\\.)*"')
 
 
 def split_top_level(text: str) -> list[str]:
     """Split at the commas that stand outside all brackets and quotes."""
+    if _NESTING.search(text) is None:
+        return [part for part in map(str.strip, text.split(",")) if part]
     parts, depth, begin = [], 0, 0
     for match in _BRACKETS.finditer(text):
         token = match[0]

@@ -45,7 +45,7 @@ class Storage:
         self.schedule = schedule
         self._parent: dict[Value, Value] = {}
         for time, step in enumerate(schedule.steps):
-            for index, leaf in step.instruction.shape.leaves():
+            for index, leaf in step.instruction.shape.leaves:
                 if leaf.dtype not in STORELESS:
                     self._parent[time, index] = (time, index)
         for time, step in enumerate(schedule.steps):
@@ -90,7 +90,7 @@ class Storage:
         """The arrays that a step takes: (operand number, index, value)."""
         for number, time in enumerate(step.operand_times):
             shape = self.schedule.steps[time].instruction.shape
-            for index, leaf in shape.leaves():
+            for index, leaf in shape.leaves:
                 if leaf.dtype not in STORELESS:
                     yield number, index, (time, index)
 
@@ -130,7 +130,7 @@ class Storage:
 
     def _same(self, left: Value, right: Value) -> Iterator[tuple[Value, Value]]:
         """The pairs of arrays of two values of one shape, which may be tuples."""
-        for index, _ in self.shape(left).leaves():
+        for index, _ in self.shape(left).leaves:
             yield (left[0], left[1] + index), (right[0], right[1] + index)
 
     def _call_aliases(self, time: int, step: Step) -> Iterator[tuple[Value, Value]]:
@@ -232,7 +232,7 @@ def _given_outputs(
     instruction: HloInstruction, output: ShapeIndex
 ) -> Iterator[tuple[ShapeIndex, int, ShapeIndex]]:
     """A collective whose second operand is what it writes into."""
-    for index, _ in instruction.shape.at(output).leaves():
+    for index, _ in instruction.shape.at(output).leaves:
         yield (*output, *index), 1, index
 
 

@@ -10,12 +10,6 @@ from hybridalloc.io.hlo.shape import Shape, ShapeIndex
 Fault = tuple[int, str]
 """A line, and what is wrong with it."""
 
-_CALLING = (
-    *("calls", "to_apply", "condition", "body"),
-    *("branch_computations", "true_computation", "false_computation"),
-    "called_computations",
-)
-
 _CALLS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "while": (("condition",), ("body",)),
     "fusion": (("calls",),),
@@ -73,21 +67,18 @@ def _parameter_faults(computation: Computation) -> Iterator[Fault]:
 def _operand_faults(instruction: HloInstruction) -> Iterator[Fault]:
     name, operands = instruction.name, instruction.operands
     least = _OPERANDS.get(instruction.opcode, 0)
-    index = instruction.integers("index")
     if len(operands) < least:
         yield (
             instruction.line,
             f"{name}: expected {least} or more operands, got {len(operands)}",
         )
-    elif instruction.opcode == "get-tuple-element" and not (
-        len(index) == 1 and _has(operands[0].shape, index)
-    ):
+    elif instruction.opcode == "get-tuple-element" and not _has_element(instruction):
         yield (
             instruction.line,
             f"{name}: expected the index of an element of {operands[0].name}, got "
             f"{instruction.attributes.get('index')}",
         )
-    elif not _same_structure([_passed_on(instruction)], [instruction.shape]):
+    elif _passed_on(instruction).structure != instruction.shape.structure:
         yield instruction.line, f"{name}: its shape is not that of what it passes on"
 
 
@@ -112,7 +103,7 @@ def _name_faults(module: HloModule, instruction: HloInstruction) -> Iterator[Fau
                 f"{instruction.name}: expected the attribute "
                 f"{' or '.join(alternatives)}",
             )
-    for name in instruction.called(*_CALLING):
+    for name in instruction.callees:
         if name not in module.computations:
             yield (
                 instruction.line,
@@ -126,7 +117,7 @@ def _cycles(module: HloModule) -> Iterator[Fault]:
         computation.name: [
             (instruction.line, name)
             for instruction in computation.instructions
-            for name in instruction.called(*_CALLING)
+            for name in instruction.callees
         ]
         for computation in module.computations.values()
     }
@@ -148,25 +139,23 @@ def _cycles(module: HloModule) -> Iterator[Fault]:
 def _call_faults(module: HloModule, instruction: HloInstruction) -> Iterator[Fault]:
     """Arguments that do not fit parameters, and results that do not fit roots."""
     name, line = instruction.name, instruction.line
-    called = [module.computations[it] for it in instruction.called(*_CALLING)]
-    arguments = [[operand.shape for operand in instruction.operands]] * len(called)
-    match instruction.opcode:
-        case "conditional":
-            arguments = [[shape] for shape in (arguments or [[]])[0][1:]]
-        case "call" | "fusion" | "while":
-            pass
-        case _:
-            return
+    if instruction.opcode not in ("call", "conditional", "fusion", "while"):
+        return
+    called = [module.computations[it] for it in instruction.callees]
+    shapes = [operand.shape for operand in instruction.operands]
+    arguments = [shapes] * len(called)
+    if instruction.opcode == "conditional":
+        arguments = [[shape] for shape in shapes[1:]]
     if len(arguments) != len(called):
         yield line, f"{name}: {len(arguments)} arguments for {len(called)} branches"
         return
     for computation, given in zip(called, arguments, strict=True):
-        taken = [parameter.shape for parameter in computation.parameters]
-        if not _same_structure(taken, given):
+        taken = [parameter.shape.structure for parameter in computation.parameters]
+        if taken != [shape.structure for shape in given]:
             yield line, f"{name}: its operands do not fit what {computation.name} takes"
         if computation.name in instruction.called("condition"):
             continue
-        if not _same_structure([computation.root.shape], [instruction.shape]):
+        if computation.root.shape.structure != instruction.shape.structure:
             yield line, f"{name}: its shape is not what {computation.name} returns"
 
 
@@ -185,13 +174,9 @@ def _donation_faults(module: HloModule, header_line: int) -> Iterator[Fault]:
             )
 
 
-def _same_structure(left: list[Shape], right: list[Shape]) -> bool:
-    """Whether shapes agree in their tuples, arrays and tokens, of whatever size."""
-    indices = (
-        [[(i, x.dtype == "token") for i, x in shape.leaves()] for shape in side]
-        for side in (left, right)
-    )
-    return next(indices) == next(indices)
+def _has_element(instruction: HloInstruction) -> bool:
+    index = instruction.integers("index")
+    return len(index) == 1 and _has(instruction.operands[0].shape, index)
 
 
 def _has(shape: Shape, index: ShapeIndex) -> bool:

@@ -6,13 +6,12 @@ for another program is recognised. Reading gives back exactly what was written.
 
 from __future__ import annotations
 
-import gc
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
+from hybridalloc.io.collector import collector_paused
 from hybridalloc.io.files import read_text, write_text
 from hybridalloc.io.json_format.decoding import decode_map, decode_problem
 from hybridalloc.io.json_format.encoding import encode_map, encode_problem
@@ -115,7 +114,7 @@ def _decode(
     text: str, path: Path | str, kind: type[File], decode: Callable[[File], Content]
 ) -> Content:
     try:
-        with _collector_paused():
+        with collector_paused():
             return decode(kind.model_validate_json(text))
     except ValueError as error:
         raise input_error(path, text, error) from error
@@ -127,18 +126,6 @@ def _write(dumps: Callable[[], str], path: Path | str) -> None:
     except ValueError as error:
         raise input_error(path, "", error) from error
     write_text(path, text)
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Nothing that is being built is garbage; to look for some doubles the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _lay_out(value: object, indent: str = "") -> str:

@@ -106,7 +106,7 @@ def test_the_memory_space_is_a_property_of_the_layout(text: str, space: int) -> 
 
 def test_a_tuple_has_elements_and_the_size_of_its_index_table() -> None:
     shape = parse_shape("(f32[2]{0:T(128)}, (s32[], token[]), /*index=2*/pred[4])")
-    leaves = [(index, leaf.dtype) for index, leaf in shape.leaves()]
+    leaves = [(index, leaf.dtype) for index, leaf in shape.leaves]
     assert leaves == [
         ((0,), "f32"),
         ((1, 0), "s32"),
@@ -115,7 +115,7 @@ def test_a_tuple_has_elements_and_the_size_of_its_index_table() -> None:
     ]
     assert shape.size == 3 * 8
     assert shape.at((1, 0)).dtype == "s32"
-    assert list(parse_shape("()").leaves()) == []
+    assert list(parse_shape("()").leaves) == []
 
 
 @pytest.mark.parametrize(
