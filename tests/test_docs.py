@@ -49,7 +49,7 @@ def commands(block: str) -> list[str]:
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     """A folder to work in that looks like the project's root."""
-    for name in ("examples", "docs"):
+    for name in ("examples", "docs", "scripts"):
         (tmp_path / name).symlink_to(ROOT / name)
     return tmp_path
 
