@@ -4,13 +4,16 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check
+.PHONY: demo test lint check
 
 demo: $(VENV)/ready
 	$(BIN)/hybridalloc compare examples/workloads/*/
 
 test: $(VENV)/ready
 	$(BIN)/python -m pytest
+
+lint: $(VENV)/ready
+	scripts/check format lint types
 
 check: $(VENV)/ready
 	scripts/check
