@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hybridalloc.baselines.placed import Placed, in_queue_order
 from hybridalloc.baselines.plan import Plan
+from hybridalloc.map_arrays import MapArrays
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.program import Memory
 from hybridalloc.simulator import Simulator
@@ -19,34 +23,38 @@ def drop(plan: Plan, simulator: Simulator, run: Run) -> None:
     Those that save least for the work of their copies are tried first.
     """
     owners = {x: one for group in plan.placed for one in group for x in one.allocations}
-    allocations = in_queue_order(owners)
-    memory_map = MemoryMap(allocations)
+    memory_map = MemoryMap(in_queue_order(owners))
     simulation = simulator.simulate(memory_map)
     if simulation.stall_s <= NEGLIGIBLE * simulation.time_s:
         return
-    arrays = simulator.encode(memory_map)
     rows: dict[Placed, list[int]] = {}
-    copies: dict[Placed, list[int]] = {}
-    count = 0
-    for row, allocation in enumerate(allocations):
-        placed = owners[allocation]
-        rows.setdefault(placed, []).append(row)
-        own = allocation.has_copy + (allocation.eviction is not None)
-        copies.setdefault(placed, []).extend(range(count, count + own))
-        count += own
+    for row, allocation in enumerate(memory_map.allocations):
+        rows.setdefault(owners[allocation], []).append(row)
+    arrays, kept = simulator.encode(memory_map), np.ones(len(memory_map), np.bool_)
     now = simulation.time_s
     for placed in _by_worth(plan):
         if run.expired:
             break
-        served, copied = rows[placed], copies[placed]
-        ends, sizes = arrays.end[served], arrays.copy_bytes[copied]
-        arrays.end[served], arrays.copy_bytes[copied] = 0, 0
-        without = simulator.evaluate(arrays)
+        kept[rows[placed]] = False
+        without = simulator.evaluate(_restrict(arrays, kept))
         if without < now:
             now = without
             plan.take_out(placed)
         else:
-            arrays.end[served], arrays.copy_bytes[copied] = ends, sizes
+            kept[rows[placed]] = True
+
+
+def _restrict(arrays: MapArrays, kept: NDArray[np.bool_]) -> MapArrays:
+    """The map in which the other allocations serve nothing and have no copies."""
+    copies = kept[arrays.copy_allocation]
+    return arrays._replace(
+        end=np.where(kept, arrays.end, 0),
+        copy_allocation=arrays.copy_allocation[copies],
+        copy_bytes=arrays.copy_bytes[copies],
+        copy_queue=arrays.copy_queue[copies],
+        copy_issue=arrays.copy_issue[copies],
+        copy_due=arrays.copy_due[copies],
+    )
 
 
 def _by_worth(plan: Plan) -> list[Placed]:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hybridalloc.baselines.copies import Queue
+from hybridalloc.arrays import Floats
+from hybridalloc.baselines.loops import Loops
 from hybridalloc.baselines.placed import Placed, no_time
-from hybridalloc.baselines.stays import Lifetimes, Stay
+from hybridalloc.baselines.queue import Queue
+from hybridalloc.baselines.stays import Stay
 from hybridalloc.baselines.timing import Timing
 from hybridalloc.memory_map import Eviction, Origin
 from hybridalloc.problem import Problem
-
-Floats = NDArray[np.float64]
 
 
 class Engine:
@@ -22,9 +21,9 @@ class Engine:
     time that they claim.
     """
 
-    def __init__(self, problem: Problem, lifetimes: Lifetimes, timing: Timing) -> None:
+    def __init__(self, problem: Problem, loops: Loops, timing: Timing) -> None:
         self._problem = problem
-        self._lifetimes = lifetimes
+        self._loops = loops
         self._timing = timing
         self.stalls: Floats = np.zeros(len(problem.program))
         """(T,): the stalls taken in after each instruction."""
@@ -68,33 +67,27 @@ class Engine:
         bandwidth = slow.write_bandwidth if evicted else slow.read_bandwidth
         size = self._problem.program.buffers[stay.buffer].size
         once = self._problem.target.copy_engine.startup_s + size / bandwidth
-        return once * self._lifetimes.trips(stay.body)
+        return once * self._loops.trips(stay.body)
 
     def begin(self, stay: Stay, earliest: int, may_stall: bool) -> tuple[int, float]:
         """Where its allocation starts, and the stall; (-1, 0) if it cannot."""
         if stay.produced:
             return stay.start, 0.0
-        work, due = self.work(stay), stay.start
+        work, due, clock = self.work(stay), stay.start, self.clock
+        lateness = self._prefetches.lateness_with
         latest = self.latest_issue(stay, due, earliest)
-        issue = self._lifetimes.before_loops(latest, stay) if latest >= 0 else -1
+        issue = self._loops.outside_before(latest, stay.body) if latest >= 0 else -1
         if issue >= earliest and self.may_fetch(issue, due):
-            late = issue < latest and self._lateness(issue, due, work)
+            late = issue < latest and lateness(clock, issue, due, work)
             if not late:
                 return issue, 0.0
         if may_stall:
-            wanted = np.searchsorted(self.clock, self.clock[due] - work, side="right")
+            wanted = np.searchsorted(clock, clock[due] - work, side="right")
             wanted = min(due, max(earliest, int(wanted) - 1))
-            for issue in (self._lifetimes.before_loops(wanted, stay), due):
+            for issue in (self._loops.outside_before(wanted, stay.body), due):
                 if issue >= earliest and self.may_fetch(issue, due):
-                    return issue, self._lateness(issue, due, work)
+                    return issue, lateness(clock, issue, due, work)
         return -1, 0.0
-
-    def _lateness(self, issue: int, due: int, work: float) -> float:
-        """The stall that one more prefetch causes, in seconds of one run."""
-        self._prefetches.add(None, issue, due, work)
-        lateness = self._prefetches.lateness(self.clock)
-        self._prefetches.remove(None)
-        return lateness
 
     def may_fetch(self, issue: int, due: int, count: int = 1) -> bool:
         """Whether so many more prefetches may be outstanding from issue to due."""
@@ -127,12 +120,12 @@ class Engine:
         count = int(np.searchsorted(np.cumsum(free), work * (1 - 1e-9))) + 1
         if count > len(free):
             return stay.issue, deadline + 1, free
-        due = self._lifetimes.after_loops(stay.issue + count, stay)
+        due = self._loops.outside_after(stay.issue + count, stay.body)
         claims = np.zeros(due - stay.issue)
         claims[:count] = free[:count]
         claims[count - 1] -= max(0.0, claims.sum() - work)
         begin = stay.issue + int(np.argmax(claims > 0))
-        issue = max(stay.issue, self._lifetimes.before_loops(begin, stay))
+        issue = max(stay.issue, self._loops.outside_before(begin, stay.body))
         return issue, due, claims[issue - stay.issue :]
 
     def latest_issue(self, stay: Stay, due: int, earliest: int) -> int:

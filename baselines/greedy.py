@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hybridalloc.baselines.drop import drop
-from hybridalloc.baselines.moves import Moves, Weights, weigh
-from hybridalloc.baselines.pins import pinned, place_pinned
+from hybridalloc.baselines.loops import Loops
+from hybridalloc.baselines.moves import Moves, Weights, until_expired, weigh
+from hybridalloc.baselines.pins import pinned
 from hybridalloc.baselines.plan import Plan
-from hybridalloc.baselines.stays import Lifetimes, Stay
+from hybridalloc.baselines.stays import Lifetime, Stay
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.program import Memory
@@ -26,6 +27,9 @@ class Round:
     hope: float
     """The share of the idle time with everything in fast memory on which the first
     stays may count, before it is there."""
+    waits: bool = False
+    """Whether the program may wait for the copies of the first stays. Otherwise what is
+    too large for its copies to be hidden comes last, when memory is full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,7 @@ class GreedyConfig:
         Round(Weights(size=0.5, span=0.5, copies=16.0), hope=1.0),
         Round(Weights(size=0.25, span=0.5, copies=4.0), hope=0.0),
         Round(Weights(size=0.5, span=0.5, copies=16.0), hope=0.0),
+        Round(Weights(size=1.0, span=1.0, copies=8.0), hope=0.5, waits=True),
     )
     displacements: int = 300
     """How many stays that are left out to make room for."""
@@ -75,36 +80,38 @@ class Greedy:
 
         The first one comes, even if as good as empty, when there is no time for it.
         """
-        lifetimes = Lifetimes(problem.program)
-        stays = list(_stays(problem, lifetimes))
+        loops = Loops(problem.program)
+        stays = list(until_expired(run, _stays(problem, loops)))
         for number, way in enumerate(self.config.rounds[: run.iterations]):
             if number and run.expired:
                 return
-            plan = Plan(problem, lifetimes)
-            candidates = weigh(plan, stays, way.weights)
-            if not place_pinned(plan):
+            plan = Plan(problem, loops)
+            candidates = weigh(plan, until_expired(run, stays), way.weights)
+            if not plan.place_pinned():
                 return
-            yield from self._build(Moves(plan, candidates, run), simulator, way.hope)
+            moves = Moves(plan, candidates, run)
+            yield from self._build(plan, moves, way, simulator, run)
 
-    def _build(self, moves: Moves, simulator: Simulator, hope: float) -> Iterator[Plan]:
-        plan = moves.plan
-        plan.engine.hope_for(hope)
-        moves.place_all()
+    def _build(
+        self, plan: Plan, moves: Moves, way: Round, simulator: Simulator, run: Run
+    ) -> Iterator[Plan]:
+        plan.engine.hope_for(way.hope)
+        moves.place_all(may_stall=way.waits)
         plan.engine.hope_for(0.0)
-        if hope:
-            drop(plan, simulator, moves.run)
+        if way.hope:
+            drop(plan, simulator, run)
         moves.place_all(may_stall=True)
         yield plan
         moves.displace_all(self.config.displacements)
         moves.place_cross_programs(self.config.cross_programs)
         moves.place_all(may_stall=True)
-        drop(plan, simulator, moves.run)
+        drop(plan, simulator, run)
         yield plan
 
 
-def _stays(problem: Problem, lifetimes: Lifetimes) -> Iterator[Stay]:
+def _stays(problem: Problem, loops: Loops) -> Iterator[Stay]:
     """Every stay of the buffers that may be in fast memory and need not be."""
     for index, buffer in enumerate(problem.program.buffers):
         fits = 0 < buffer.size <= problem.target.capacity
         if buffer.memory is Memory.ANY and fits:
-            yield from lifetimes.stays(index)
+            yield from Lifetime(problem.program, loops, index).stays()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
+from typing import TypeVar
 
 import numpy as np
 
@@ -25,6 +27,13 @@ MOST_SHORTER = 6
 """Shorter stays that are tried for one that had to give way."""
 COPY_TIME = 1.5
 """How long a copy is taken to be under way, as a multiple of its work."""
+
+Item = TypeVar("Item")
+
+
+def until_expired(run: Run, items: Iterable[Item]) -> Iterator[Item]:
+    """The items, up to the deadline of the run."""
+    return takewhile(lambda _: not run.expired, items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +57,7 @@ class Candidate:
     cost: float
 
 
-def weigh(plan: Plan, stays: Sequence[Stay], weights: Weights) -> list[Candidate]:
+def weigh(plan: Plan, stays: Iterable[Stay], weights: Weights) -> list[Candidate]:
     """The stays with their costs, for an empty plan."""
     seconds = np.cumsum(plan.timing.elapsed * plan.timing.runs)
     time = [0.0, *seconds.tolist()]
@@ -77,9 +86,9 @@ class Moves:
     """The moves from one plan to a better one; each ends at the run's deadline."""
 
     def __init__(self, plan: Plan, candidates: Sequence[Candidate], run: Run) -> None:
-        self.plan = plan
+        self._plan = plan
         self._candidates = candidates
-        self.run = run
+        self._run = run
         self._of_buffer: dict[int, list[Candidate]] = defaultdict(list)
         for candidate in candidates:
             self._of_buffer[candidate.stay.buffer].append(candidate)
@@ -94,10 +103,11 @@ class Moves:
             may_stall: Whether the program may wait for copies that save more than
                 that, and stays replace shorter ones within them.
         """
-        scores = [self._score(x, may_stall) for x in self._candidates]
+        timely = until_expired(self._run, self._candidates)
+        scores = [self._score(x, may_stall) for x in timely]
         queue = [(-score, i) for i, score in enumerate(scores) if score > 0]
         heapq.heapify(queue)
-        while queue and not self.run.expired:
+        while queue and not self._run.expired:
             promised, i = heapq.heappop(queue)
             score = self._score(self._candidates[i], may_stall)
             if score <= 0:
@@ -109,15 +119,15 @@ class Moves:
 
     def _score(self, candidate: Candidate, may_replace: bool) -> float:
         stay = candidate.stay
-        for placed in self.plan.overlapping(stay):
+        for placed in self._plan.overlapping(stay):
             within = stay.first <= placed.stay.first and placed.stay.last <= stay.last
             if not (may_replace and within) or placed.is_cross_program:
                 return 0.0
-        return self.plan.saving(stay) / candidate.cost
+        return self._plan.saving(stay) / candidate.cost
 
     def _place(self, stay: Stay, may_stall: bool) -> None:
         """Place a stay instead of those within it, if that saves time."""
-        plan = self.plan
+        plan = self._plan
         replaced, before = plan.overlapping(stay), plan.total
         for placed in replaced:
             plan.take_out(placed)
@@ -135,13 +145,13 @@ class Moves:
         Args:
             limit: How many to try.
         """
-        plan = self.plan
+        plan = self._plan
         worthwhile = WORTHWHILE * plan.total
-        left = [x.stay for x in self._candidates if not plan.overlapping(x.stay)]
-        savings = [(-plan.saving(stay), i) for i, stay in enumerate(left)]
-        for _, i in sorted(savings)[:limit]:
-            if self.run.expired:
-                break
+        timely = until_expired(self._run, self._candidates)
+        left = [x.stay for x in timely if not plan.overlapping(x.stay)]
+        timely_left = until_expired(self._run, left)
+        savings = [(-plan.saving(stay), i) for i, stay in enumerate(timely_left)]
+        for _, i in until_expired(self._run, sorted(savings)[:limit]):
             if not plan.overlapping(left[i]) and plan.saving(left[i]) > worthwhile:
                 self._displace(left[i], is_cross_program=False)
 
@@ -151,23 +161,25 @@ class Moves:
         Args:
             limit: How many to try.
         """
-        left = self.plan.problem.target.cross_program_prefetches
-        stays = cross_program_stays(self.plan.lifetimes) if left else []
-        savings = [(-self._cross_program_saving(x), i) for i, x in enumerate(stays)]
-        for saving, i in sorted(savings)[:limit]:
-            if left == 0 or self.run.expired or saving == 0:
+        plan = self._plan
+        left = plan.problem.target.cross_program_prefetches
+        stays = cross_program_stays(plan.program, plan.loops) if left else []
+        timely = until_expired(self._run, stays)
+        savings = [(-self._cross_program_saving(x), i) for i, x in enumerate(timely)]
+        for saving, i in until_expired(self._run, sorted(savings)[:limit]):
+            if left == 0 or saving == 0:
                 break
-            placed = self.plan.placed[stays[i].buffer]
+            placed = plan.placed[stays[i].buffer]
             if not any(x.is_cross_program for x in placed):
                 left -= self._displace(stays[i], is_cross_program=True)
 
     def _cross_program_saving(self, stay: Stay) -> float:
-        stalls = sum(placed.stall for placed in self.plan.overlapping(stay))
-        return self.plan.saving(stay) + stalls
+        stalls = sum(placed.stall for placed in self._plan.overlapping(stay))
+        return self._plan.saving(stay) + stalls
 
     def _displace(self, stay: Stay, is_cross_program: bool) -> bool:
         """Place a stay where what gives way is worth least, if that saves time."""
-        plan, before = self.plan, self.plan.total
+        plan, before = self._plan, self._plan.total
         new: list[Placed] = []
         out = plan.overlapping(stay)
         for placed in out:
@@ -192,7 +204,7 @@ class Moves:
 
     def _in_the_way(self, stay: Stay, is_cross_program: bool) -> list[Placed]:
         """What to take out to make room; nothing if it is too much, or is pinned."""
-        plan = self.plan
+        plan = self._plan
         spans = [plan.likely_span(stay)]
         if is_cross_program:
             spans = plan.cross_program_spans(stay)
@@ -204,15 +216,16 @@ class Moves:
     def _place_again(self, out: Sequence[Placed]) -> list[Placed]:
         """Place what was taken out wherever it fits now, or at least parts of it."""
         new = []
-        for placed in sorted(out, key=lambda x: -x.value):
+        in_order = sorted(out, key=lambda x: -x.value)
+        for placed in until_expired(self._run, in_order):
             stay = placed.stay
             again = None
-            if self.plan.overlapping(stay):
+            if self._plan.overlapping(stay):
                 pass
             elif placed.is_cross_program:
-                again = self.plan.place_cross_program(stay)
+                again = self._plan.place_cross_program(stay)
             else:
-                again = self.plan.place(stay)
+                again = self._plan.place(stay)
             if again:
                 new.append(again)
             elif not placed.is_cross_program:
@@ -223,14 +236,16 @@ class Moves:
         """Place stays that are parts of this one."""
         shorter = [
             (-self._score(x, may_replace=False), i, x.stay)
-            for i, x in enumerate(self._of_buffer[stay.buffer])
+            for i, x in until_expired(
+                self._run, enumerate(self._of_buffer[stay.buffer])
+            )
             if stay.first <= x.stay.first
             and x.stay.last <= stay.last
             and len(x.stay.instructions) < len(stay.instructions)
         ]
         new = []
         for score, _, part in sorted(shorter, key=lambda x: x[:2])[:MOST_SHORTER]:
-            if score < 0 and not self.plan.overlapping(part):
-                placed = self.plan.place(part)
+            if score < 0 and not self._plan.overlapping(part):
+                placed = self._plan.place(part)
                 new += [placed] if placed else []
         return new

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hybridalloc.arrays import Floats
+from hybridalloc.baselines.space import Span
 from hybridalloc.baselines.stays import Stay
-from hybridalloc.memory_map import Allocation, Eviction, Origin
-
-Floats = NDArray[np.float64]
+from hybridalloc.memory_map import Allocation, Eviction, Origin, Slice
 
 
 def no_time() -> Floats:
@@ -50,6 +49,71 @@ class Placed:
         return self.allocations[0].origin is Origin.CROSS_PROGRAM
 
 
+def allocate(
+    stay: Stay,
+    offset: int,
+    span: Span,
+    *,
+    slices: tuple[Slice, ...] = (),
+    eviction: Eviction | None = None,
+) -> Allocation:
+    """The allocation of a stay, from the issue of its copies to their end.
+
+    Args:
+        stay: Which accesses it serves.
+        offset: Bytes.
+        span: When it needs its place.
+        slices: Those of its prefetch.
+        eviction: Its copy back, if it needs one.
+    """
+    return Allocation(
+        stay.buffer,
+        offset,
+        *span,
+        Origin.PRODUCED if stay.produced else Origin.PREFETCHED,
+        ready=stay.start,
+        slices=slices,
+        eviction=eviction,
+    )
+
+
+def allocate_cross_program(
+    stay: Stay, offset: int, spans: Sequence[Span]
+) -> tuple[Allocation, ...]:
+    """The allocations of a cross-program prefetch.
+
+    Args:
+        stay: Which accesses it serves; from point 0.
+        offset: Bytes.
+        spans: The whole run; or a head and a tail, at whose end the copy is due.
+    """
+    return tuple(
+        Allocation(
+            stay.buffer,
+            offset,
+            start,
+            end,
+            Origin.CROSS_PROGRAM,
+            ready=end if start else 0,
+        )
+        for start, end in spans
+    )
+
+
+def head_and_tail(head: int, tail: int, last: int) -> list[Span]:
+    """When a cross-program prefetch needs its place, given when it could do without.
+
+    Args:
+        head: When it is no longer used.
+        tail: When it is copied for the next run, or -1 if it cannot be.
+        last: The end of the program.
+    """
+    return [(0, head), (tail, last)] if head < tail < last else [(0, last)]
+
+
 def in_queue_order(allocations: Iterable[Allocation]) -> tuple[Allocation, ...]:
-    """In the order of a map: at one point, what is due first is issued first."""
+    """In the order of a map: at one start, what is ready first is issued first.
+
+    Slices that are issued later queue in this order too, whenever they are due.
+    """
     return tuple(sorted(allocations, key=lambda x: (x.start, x.ready, x.buffer)))

@@ -5,25 +5,34 @@ from __future__ import annotations
 import numpy as np
 
 from hybridalloc.baselines.engine import Engine
-from hybridalloc.baselines.placed import Placed, in_queue_order, no_time
+from hybridalloc.baselines.loops import Loops
+from hybridalloc.baselines.pins import pinned
+from hybridalloc.baselines.placed import (
+    Placed,
+    allocate,
+    allocate_cross_program,
+    head_and_tail,
+    in_queue_order,
+    no_time,
+)
 from hybridalloc.baselines.space import Space, Span
-from hybridalloc.baselines.stays import Lifetimes, Stay
+from hybridalloc.baselines.stays import Lifetime, Stay
 from hybridalloc.baselines.timing import Timing
-from hybridalloc.memory_map import Allocation, MemoryMap, Origin
+from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
 
 
 class Plan:
     """Stays placed so far, with the space and the idle time that they leave."""
 
-    def __init__(self, problem: Problem, lifetimes: Lifetimes) -> None:
+    def __init__(self, problem: Problem, loops: Loops) -> None:
         self.problem = problem
         self.program = problem.program
-        self.lifetimes = lifetimes
+        self.loops = loops
         self.timing = Timing(problem)
         self.space: Space[Placed] = Space(problem)
         self.placed: list[list[Placed]] = [[] for _ in problem.program.buffers]
-        self.engine = Engine(problem, lifetimes, self.timing)
+        self.engine = Engine(problem, loops, self.timing)
 
     @property
     def total(self) -> float:
@@ -71,17 +80,30 @@ class Plan:
         offset = self.space.best_fit(buffer, [(start, end)])
         if offset is None:
             return None
-        allocation = Allocation(
-            stay.buffer,
-            offset,
-            start,
-            end,
-            Origin.PRODUCED if stay.produced else Origin.PREFETCHED,
-            ready=stay.start,
-            eviction=eviction,
-        )
+        allocation = allocate(stay, offset, (start, end), eviction=eviction)
         value = self.saving(stay)
         return self.put(Placed(stay, (allocation,), value, claims, stall))
+
+    def place_pinned(self) -> bool:
+        """Place all pinned buffers, each in few stays; whether that worked."""
+        return all(
+            self._place_run(Lifetime(self.program, self.loops, index), 0, count - 1)
+            for index in pinned(self.program)
+            if (count := len(self.program.uses[index]))
+        )
+
+    def _place_run(self, lifetime: Lifetime, first: int, last: int) -> bool:
+        """Place a run of accesses as one stay, or else as two halves."""
+        for stay in lifetime.stays_of(first, last):
+            exactly = (stay.first, stay.last) == (first, last)
+            if exactly and self.place(stay, may_stall=True):
+                return True
+        middle = (first + last) // 2
+        return (
+            first < last
+            and self._place_run(lifetime, first, middle)
+            and self._place_run(lifetime, middle + 1, last)
+        )
 
     def place_cross_program(self, stay: Stay) -> Placed | None:
         """Place a stay from point 0 on, with a copy for the next run in the tail.
@@ -94,17 +116,7 @@ class Plan:
         offset = self.space.best_fit(self.program.buffers[stay.buffer], spans)
         if offset is None:
             return None
-        allocations = tuple(
-            Allocation(
-                stay.buffer,
-                offset,
-                start,
-                end,
-                Origin.CROSS_PROGRAM,
-                ready=len(self.program) if start else 0,
-            )
-            for start, end in spans
-        )
+        allocations = allocate_cross_program(stay, offset, spans)
         return self.put(Placed(stay, allocations, self.saving(stay)))
 
     def cross_program_spans(self, stay: Stay) -> list[Span]:
@@ -116,8 +128,8 @@ class Plan:
         end = len(self.program)
         tail = self.engine.latest_issue(stay, end, stay.end)
         if tail >= 0:
-            tail = self.lifetimes.before_loops(tail, stay)
-        return [(0, stay.end), (tail, end)] if stay.end < tail else [(0, end)]
+            tail = self.loops.outside_before(tail, stay.body)
+        return head_and_tail(stay.end, tail, end)
 
     def likely_span(self, stay: Stay) -> Span:
         """The instructions during which a stay will need its place, more or less."""
@@ -164,6 +176,6 @@ class Plan:
         self.engine.account(placed, -1)
 
     def memory_map(self) -> MemoryMap:
-        """The map: at one point, the copy that is due first is issued first."""
+        """The map of what is placed."""
         placed = [one for group in self.placed for one in group]
         return MemoryMap(in_queue_order([x for p in placed for x in p.allocations]))

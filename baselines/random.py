@@ -7,12 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hybridalloc.baselines.pins import place_pinned
-from hybridalloc.baselines.placed import Placed
+from hybridalloc.baselines.loops import Loops
+from hybridalloc.baselines.placed import (
+    Placed,
+    allocate,
+    allocate_cross_program,
+    head_and_tail,
+)
 from hybridalloc.baselines.plan import Plan
 from hybridalloc.baselines.space import Span
-from hybridalloc.baselines.stays import Lifetimes, Stay, cross_program_stays
-from hybridalloc.memory_map import Allocation, Eviction, Origin, Slice
+from hybridalloc.baselines.stays import Lifetime, Stay, cross_program_stays
+from hybridalloc.memory_map import Eviction, Slice
 from hybridalloc.problem import Problem
 from hybridalloc.program import Memory
 from hybridalloc.solver import UNANSWERED, Outcome, Run
@@ -38,8 +43,8 @@ class Random:
 
     def solve(self, problem: Problem, run: Run) -> Outcome:
         """Draw a map; the seed decides which."""
-        plan = Plan(problem, Lifetimes(problem.program))
-        if not place_pinned(plan):
+        plan = Plan(problem, Loops(problem.program))
+        if not plan.place_pinned():
             return UNANSWERED
         _Draw(plan, self.config, np.random.default_rng(run.seed)).all(run)
         return Outcome(plan.memory_map())
@@ -57,11 +62,11 @@ class _Draw:
         """Place stays of every buffer, in random order."""
         if self._random.random() < self.config.cross_program:
             self._cross_programs()
-        buffers = self.plan.program.buffers
-        for index in self._random.permutation(len(buffers)).tolist():
-            if buffers[index].memory is not Memory.ANY or run.expired:
+        program, loops = self.plan.program, self.plan.loops
+        for index in self._random.permutation(len(program.buffers)).tolist():
+            if program.buffers[index].memory is not Memory.ANY or run.expired:
                 continue
-            stays = list(self.plan.lifetimes.stays(index))
+            stays = list(Lifetime(program, loops, index).stays())
             for stay in self._some(stays, self.config.tries):
                 if not self.plan.overlapping(stay):
                     self._place(stay)
@@ -95,15 +100,8 @@ class _Draw:
         offset = self._offset(stay.buffer, [(start, end)])
         if offset is None:
             return
-        allocation = Allocation(
-            stay.buffer,
-            offset,
-            start,
-            end,
-            Origin.PRODUCED if stay.produced else Origin.PREFETCHED,
-            stay.start,
-            slices,
-            eviction,
+        allocation = allocate(
+            stay, offset, (start, end), slices=slices, eviction=eviction
         )
         self.plan.put(Placed(stay, (allocation,), value=0.0))
 
@@ -112,9 +110,11 @@ class _Draw:
         if earliest > stay.start:
             return -1, ()
         start = self._issue(stay, earliest)
-        if self._random.random() >= self.config.sliced:
+        size = self.plan.program.buffers[stay.buffer].size
+        divisible = size > self.plan.problem.target.fast.alignment
+        if not divisible or self._random.random() >= self.config.sliced:
             return start, ()
-        sizes = self._cut(self.plan.program.buffers[stay.buffer].size)
+        sizes = self._cut(size)
         issues = [start, *(self._issue(stay, start) for _ in sizes[1:])]
         order = self._random.permutation(len(sizes)).tolist()
         pieces = zip(sizes, (issues[i] for i in order), strict=True)
@@ -122,7 +122,7 @@ class _Draw:
 
     def _issue(self, stay: Stay, earliest: int) -> int:
         point = self._between(earliest, stay.start)
-        point = self.plan.lifetimes.before_loops(point, stay)
+        point = self.plan.loops.outside_before(point, stay.body)
         return point if point >= earliest else stay.start
 
     def _cut(self, size: int) -> list[int]:
@@ -138,10 +138,10 @@ class _Draw:
     def _eviction(self, stay: Stay, deadline: int) -> Eviction | None:
         if stay.issue > deadline:
             return None
-        lifetimes = self.plan.lifetimes
+        loops = self.plan.loops
         issue = self._between(stay.issue, max(stay.issue, deadline - 1))
-        issue = max(stay.issue, lifetimes.before_loops(issue, stay))
-        due = lifetimes.after_loops(self._between(issue, deadline), stay)
+        issue = max(stay.issue, loops.outside_before(issue, stay.body))
+        due = loops.outside_after(self._between(issue, deadline), stay.body)
         due = min(due, deadline)
         possible = self.plan.engine.may_evict(issue, due)
         return Eviction(issue, due) if possible else None
@@ -154,7 +154,7 @@ class _Draw:
         if stay.last + 1 < len(uses):
             limit = min(limit, uses[stay.last + 1].instruction)
         later = self._between(end, max(end, limit))
-        return max(end, self.plan.lifetimes.before_loops(later, stay))
+        return max(end, self.plan.loops.outside_before(later, stay.body))
 
     def _offset(self, buffer: int, spans: Sequence[Span]) -> int | None:
         fields = self.plan.program.buffers[buffer]
@@ -168,7 +168,7 @@ class _Draw:
         return begin + unit * self._between(0, (end - begin - fields.size) // unit)
 
     def _cross_programs(self) -> None:
-        stays = cross_program_stays(self.plan.lifetimes)
+        stays = cross_program_stays(self.plan.program, self.plan.loops)
         limit = self.plan.problem.target.cross_program_prefetches
         for stay in self._some(stays, limit):
             if not self.plan.placed[stay.buffer]:
@@ -179,19 +179,9 @@ class _Draw:
         end = len(self.plan.program)
         head = self._end(stay, stay.end)
         tail = self._between(head, end)
-        tail = max(head, self.plan.lifetimes.before_loops(tail, stay))
-        spans = [(0, head), (tail, end)] if head < tail < end else [(0, end)]
+        tail = max(head, self.plan.loops.outside_before(tail, stay.body))
+        spans = head_and_tail(head, tail, end)
         offset = self._offset(stay.buffer, spans)
         if offset is not None:
-            allocations = tuple(
-                Allocation(
-                    stay.buffer,
-                    offset,
-                    start,
-                    until,
-                    Origin.CROSS_PROGRAM,
-                    ready=end if start else 0,
-                )
-                for start, until in spans
-            )
+            allocations = allocate_cross_program(stay, offset, spans)
             self.plan.put(Placed(stay, allocations, value=0.0))

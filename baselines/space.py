@@ -9,11 +9,10 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from hybridalloc.arrays import Floats, Ints
 from hybridalloc.problem import Problem
 from hybridalloc.program import Buffer
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Rectangle = tuple[int, int, int, int]
 """First byte, last byte + 1, start, end."""
 Span = tuple[int, int]
@@ -66,6 +65,10 @@ class Space(Generic[Owner]):
     def gaps(self, buffer: Buffer, spans: Sequence[Span]) -> list[tuple[int, int]]:
         """The gaps that hold the buffer during these spans.
 
+        Args:
+            buffer: What to place; a fixed offset is the only one that will do.
+            spans: The instructions during which the gaps must be free.
+
         Returns:
             For each, its first aligned byte and the byte at which it ends.
         """
@@ -91,12 +94,13 @@ class Space(Generic[Owner]):
             spans: The instructions during which it needs the room.
 
         Returns:
-            None if there is a gap already, or cannot be any.
+            No owners if there is a gap already, or cannot be any.
         """
         numbers = np.flatnonzero(self._hit(spans))
         lows, highs = self._taken[:2, numbers]
-        offsets = self._offsets(buffer, np.concatenate((highs, lows - buffer.size)))
-        for low, high in self._fixed(spans).tolist():
+        fixed = self._fixed(spans)
+        offsets = self._offsets(buffer, np.append(highs, fixed[:, 1]))
+        for low, high in fixed.tolist():
             offsets = offsets[(offsets >= high) | (offsets + buffer.size <= low)]
         if not len(offsets):
             return []
@@ -108,13 +112,18 @@ class Space(Generic[Owner]):
         owners = [self._owners[number] for number in numbers[met].tolist()]
         return [x for x in dict.fromkeys(owners) if x is not None]
 
-    def _offsets(self, buffer: Buffer, edges: Ints) -> Ints:
-        """The aligned offsets, within capacity, next to these edges."""
+    def _offsets(self, buffer: Buffer, ends: Ints) -> Ints:
+        """The fixed offset, or those just above the end of something; within capacity.
+
+        These suffice: a buffer elsewhere meets no more if it moves down to the next.
+        With no scratch, the bottom of fast memory is the end of no bytes.
+        """
         unit, most = self._alignment, self._capacity - buffer.size
+        offsets = -(-ends // unit) * unit
         if buffer.offset is not None:
-            edges = np.array([buffer.offset] if buffer.offset % unit == 0 else [])
-        offsets = np.concatenate((edges // unit * unit, -(-edges // unit) * unit, [0]))
-        return np.unique(offsets[(offsets >= 0) & (offsets <= most)]).astype(np.int64)
+            offsets = np.full(1, buffer.offset)
+        within = (offsets >= 0) & (offsets <= most) & (offsets % unit == 0)
+        return np.unique(offsets[within])
 
     def _hit(self, spans: Sequence[Span]) -> NDArray[np.bool_]:
         """(rectangles,): whether each is there at any time of the spans."""

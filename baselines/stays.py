@@ -8,14 +8,19 @@ fast memory is evicted before anything else can ask for it.
 
 from __future__ import annotations
 
-import math
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from hybridalloc.program import Loop, Memory, Program, Use
+from hybridalloc.baselines.loops import Loops
+from hybridalloc.program import Loop, Memory, Program
 
 MAX_PAIRS = 16
 """Up to so many accesses, every run of a buffer's accesses is a stay."""
+MAX_CROSS_PROGRAM = 64
+"""About the most stays of a buffer that are tried as cross-program prefetches."""
+OVERLAP = 4
+"""Beyond that, runs of one length begin this many times in that length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,124 +54,93 @@ class Stay:
         return self.issue >= 0
 
 
-class Lifetimes:
-    """The stays that the buffers of a program may have."""
+class Lifetime:
+    """The accesses of one buffer, and the stays that they allow."""
 
-    def __init__(self, program: Program) -> None:
-        self.program = program
-        self._around: list[tuple[Loop, ...]] = [()] * (len(program) + 1)
-        for loop in program.loops:
-            for t in range(loop.start, loop.end):
-                self._around[t] = (*self._around[t], loop)
+    def __init__(self, program: Program, loops: Loops, buffer: int) -> None:
+        self._loops = loops
+        self._buffer = buffer
+        self._is_output = program.buffers[buffer].is_output
+        self._end = len(program)
+        self._accesses = [use.access for use in program.uses[buffer]]
+        self._points = [use.instruction for use in program.uses[buffer]]
+        """The instruction of each access."""
+        self._writes = [i for i, x in enumerate(self._accesses) if x.writes]
+        """The accesses that write."""
 
-    def stays(self, buffer: int) -> Iterator[Stay]:
-        """Every stay of a buffer; of one with many accesses, a choice of them."""
+    def __len__(self) -> int:
+        return len(self._points)
+
+    def stays(self) -> Iterator[Stay]:
+        """Every stay; if there are many accesses, a choice of them."""
         seen = set()
-        for first, last in _runs(len(self.program.uses[buffer])):
-            for stay in self.stays_of(buffer, first, last):
+        for first, last in _runs(len(self)):
+            for stay in self.stays_of(first, last):
                 key = (stay.first, stay.last, stay.body)
                 if key not in seen:
                     seen.add(key)
                     yield stay
 
-    def stays_of(self, buffer: int, first: int, last: int) -> Iterator[Stay]:
+    def stays_of(self, first: int, last: int) -> Iterator[Stay]:
         """The stays of these accesses: in the loop around them, or spanning loops."""
-        uses = self.program.uses[buffer]
-        around = self._common(uses[first], uses[last])
-        for depth in range(len(around), -1, -1):
-            if stay := self.stay(buffer, first, last, around[:depth]):
+        around = self._loops.around_both(self._points[first], self._points[last])
+        for body in (*reversed(around), None):
+            if stay := self.stay(first, last, body):
                 yield stay
 
-    def stay(
-        self, buffer: int, first: int, last: int, around: tuple[Loop, ...]
-    ) -> Stay | None:
-        """The stay of these accesses within these loops, outer first, if there is one.
+    def stay(self, first: int, last: int, body: Loop | None) -> Stay | None:
+        """The stay of these accesses in this body, if there is one.
 
-        It spans every other loop that it meets, with all the accesses there.
+        It spans every loop in the body that it meets, with all the accesses there.
         """
-        uses, depth = self.program.uses[buffer], len(around)
-        body = around[-1] if around else None
-        start, end = uses[first].instruction, uses[last].instruction + 1
-        if inner := self._around[start][depth:]:
-            start = inner[0].start
-            while first > 0 and uses[first - 1].instruction >= start:
-                first -= 1
-        if inner := self._around[end - 1][depth:]:
-            end = inner[0].end
-            while last + 1 < len(uses) and uses[last + 1].instruction < end:
-                last += 1
-        produced = uses[first].access.whole
-        if produced and start < uses[first].instruction:
-            return None
-        if produced and self._around[start][depth:]:
-            return None
+        start, end = self._points[first], self._points[last] + 1
+        if inner := self._loops.inner(start, body):
+            start = inner.start
+            first = bisect_left(self._points, start)
+        if spanned := self._loops.inner(end - 1, body):
+            end = spanned.end
+            last = bisect_left(self._points, end) - 1
+        produced = self._accesses[first].whole
+        if produced and inner:
+            return None  # it would be there in every trip but the first
         if not produced and body and start == body.start:
             return None
-        earliest = start if produced else self._earliest(uses[:first], body)
-        instructions = tuple(use.instruction for use in uses[first : last + 1])
+        earliest = start if produced else self._earliest(first, body)
+        instructions = tuple(self._points[first : last + 1])
         return self._with_eviction(
             Stay(
-                buffer, first, last, start, end, body, instructions, earliest, produced
+                self._buffer,
+                first,
+                last,
+                start,
+                end,
+                body,
+                instructions,
+                earliest,
+                produced,
             )
         )
 
-    def trips(self, body: Loop | None) -> float:
-        """How often the body runs in one run of the program; 1 outside loops."""
-        around = self._around[body.start][: self._depth(body)] if body else ()
-        return float(math.prod(loop.trip_count for loop in around))
-
-    def before_loops(self, point: int, stay: Stay) -> int:
-        """The point, or the start of the loop that it lies in and the stay does not."""
-        loop = self._foreign(point, stay.body)
-        return loop.start if loop else point
-
-    def after_loops(self, point: int, stay: Stay) -> int:
-        """The point, or the end of the loop that it lies in and the stay does not."""
-        loop = self._foreign(point, stay.body)
-        return loop.end if loop else point
-
-    def _foreign(self, point: int, body: Loop | None) -> Loop | None:
-        """The outermost loop strictly around the point that is not around the body."""
-        for loop in self._around[point]:
-            if loop.start < point and not (body and loop.encloses(body)):
-                return loop
-        return None
-
-    def _common(self, one: Use, other: Use) -> tuple[Loop, ...]:
-        """The loops around both uses, outer first."""
-        outer = self._around[one.instruction]
-        return tuple(x for x in outer if x in self._around[other.instruction])
-
-    def _depth(self, body: Loop | None) -> int:
-        return self._around[body.start].index(body) + 1 if body else 0
-
-    def _after(self, t: int, body: Loop | None) -> int:
-        """The first point in the body after the loop that holds ``t``, or after it."""
-        inner = self._around[t][self._depth(body) :]
-        return inner[0].end if inner else t + 1
-
-    def _earliest(self, before: tuple[Use, ...], body: Loop | None) -> int:
-        """The first point after the last write before it."""
+    def _earliest(self, first: int, body: Loop | None) -> int:
+        """The first point of the body after the last write before an access."""
         floor = body.start if body else 0
-        for use in reversed(before):
-            if use.instruction < floor:
-                break
-            if use.access.writes:
-                return self._after(use.instruction, body)
-        return floor
+        before = bisect_left(self._writes, first)
+        if not before or self._points[self._writes[before - 1]] < floor:
+            return floor
+        return self._loops.after(self._points[self._writes[before - 1]], body)
 
     def _with_eviction(self, stay: Stay) -> Stay | None:
         """The stay with its eviction; nothing if that cannot be."""
-        uses = self.program.uses[stay.buffer][stay.first : stay.last + 1]
-        writes = [use.instruction for use in uses if use.access.writes]
-        if not writes:
+        begin = bisect_left(self._writes, stay.first)
+        end = bisect_left(self._writes, stay.last + 1)
+        if begin == end:
             return stay
-        if self._around[writes[0]][self._depth(stay.body) :]:
+        if self._loops.inner(self._points[self._writes[begin]], stay.body):
             return None  # a loop would find the slow copy valid and leave it stale
         needed, deadline = self._needed(stay)
         if not needed:
             return stay
-        issue = self._after(writes[-1], stay.body)
+        issue = self._loops.after(self._points[self._writes[end - 1]], stay.body)
         if issue > deadline or (stay.body and issue >= stay.body.end):
             return None
         return replace(stay, issue=issue, deadline=deadline)
@@ -176,50 +150,50 @@ class Lifetimes:
 
         Later is: further on, or in the next trip of a loop around it.
         """
-        uses, body = self.program.uses[stay.buffer], stay.body
-        end = body.end if body else len(self.program)
-        after = uses[stay.last + 1] if stay.last + 1 < len(uses) else None
-        if after and after.instruction < end:
-            inner = self._around[after.instruction][self._depth(body) :]
-            by = inner[0].start if inner else after.instruction
-            return not after.access.whole, by
-        around = self._around[body.start][: self._depth(body)] if body else ()
-        for loop in reversed(around):
-            if after and after.instruction < loop.end:
+        end = stay.body.end if stay.body else self._end
+        after = stay.last + 1 if stay.last + 1 < len(self) else None
+        if after is not None and self._points[after] < end:
+            inner = self._loops.inner(self._points[after], stay.body)
+            by = inner.start if inner else self._points[after]
+            return not self._accesses[after].whole, by
+        for loop in reversed(self._loops.around_body(stay.body)):
+            if after is not None and self._points[after] < loop.end:
                 break
-            again = next(use for use in uses if use.instruction >= loop.start)
-            if not again.access.whole:
+            again = bisect_left(self._points, loop.start)
+            if not self._accesses[again].whole:
                 return True, end
-        if after:
-            return not after.access.whole, end
-        return self.program.buffers[stay.buffer].is_output, end
+        if after is not None:
+            return not self._accesses[after].whole, end
+        return self._is_output, end
 
 
-def cross_program_stays(lifetimes: Lifetimes) -> list[Stay]:
+def cross_program_stays(program: Program, loops: Loops) -> list[Stay]:
     """Stays from point 0, until each access, of the inputs that may be there then."""
-    program = lifetimes.program
     stays: list[Stay] = []
     for index, buffer in enumerate(program.buffers):
-        uses = program.uses[index]
-        written = any(use.access.writes for use in uses)
+        written = any(use.access.writes for use in program.uses[index])
         if not (buffer.is_input and buffer.cross_program and buffer.size):
             continue
         if buffer.is_output or written or buffer.memory is not Memory.ANY:
             continue
-        found = [lifetimes.stay(index, 0, i, ()) for i in range(len(uses))]
+        lifetime = Lifetime(program, loops, index)
+        step = -(-len(lifetime) // MAX_CROSS_PROGRAM)
+        lasts = {*range(0, len(lifetime), step), len(lifetime) - 1} if step else ()
+        found = [lifetime.stay(0, last, None) for last in sorted(lasts)]
         by_last = {stay.last: replace(stay, start=0) for stay in found if stay}
         stays += by_last.values()
     return stays
 
 
-def _runs(count: int) -> Iterator[tuple[int, int]]:
-    """Which runs of so many accesses to consider, as (first, last)."""
-    for first in range(count):
-        if count <= MAX_PAIRS:
-            yield from ((first, last) for last in range(first, count))
-            continue
-        length = 1
-        while first + length < count:
-            yield first, first + length - 1
-            length += length if length > 1 else 1
-        yield first, count - 1
+def _runs(count: int) -> list[tuple[int, int]]:
+    """Which runs of so many accesses to consider, as (first, last), in order."""
+    if count <= MAX_PAIRS:
+        return [(i, j) for i in range(count) for j in range(i, count)]
+    runs = {(0, count - 1)}
+    length = 1
+    while length < count:
+        step = max(1, length // OVERLAP)
+        firsts = (*range(0, count - length, step), count - length)
+        runs.update((first, first + length - 1) for first in firsts)
+        length *= 2
+    return sorted(runs)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hybridalloc.arrays import Floats
 from hybridalloc.cost_model import Costs, compile_costs, elapsed
 from hybridalloc.problem import Problem
 from hybridalloc.program import Program
 
-Floats = NDArray[np.float64]
 Traffic = tuple[float, float, float]
 """Accesses: seconds in slow memory, seconds in fast memory, bytes in fast memory."""
 
@@ -46,7 +46,7 @@ class Timing:
         self.idle: Floats = self.elapsed - [traffic[0] for traffic in self._traffic]
         """(T,): seconds of each instruction that are free for copies."""
 
-    @property
+    @cached_property
     def most_idle(self) -> Floats:
         """(T,): the idle time with every access in fast memory, in seconds."""
         everything = range(len(self._problem.program.buffers))
@@ -96,15 +96,29 @@ class Timing:
         return slow_s, fast_s, fast_bytes
 
     def _after(
-        self, t: int, slow_s: float, fast_s: float, size: float, moved: int = -1
+        self,
+        t: int,
+        slow_s: float,
+        fast_s: float,
+        size: float,
+        moved: int | None = None,
     ) -> float:
-        """``Elapsed`` of an instruction if so much traffic were added."""
+        """``Elapsed`` of an instruction if this were added (see ``Costs``).
+
+        Args:
+            t: The instruction.
+            slow_s: Seconds of traffic in slow memory.
+            fast_s: Seconds of traffic in fast memory.
+            size: Bytes of traffic in fast memory.
+            moved: The buffer whose access moves to fast memory, if one does.
+        """
         if self._has_further[t]:
-            return elapsed(self._problem, t, {*self._fast[t], moved})
+            moving = () if moved is None else (moved,)
+            return elapsed(self._problem, t, self._fast[t].union(moving))
         compute, empty, extra, floor, line, slope = self._coefficients[t]
         slow, fast, fast_bytes = self._traffic[t]
         roofline = max(compute, slow + slow_s + fast + fast_s)
-        if moved < 0 and not self._fast[t]:
+        if moved is None and not self._fast[t]:
             return max(roofline, empty)
         return max(roofline + extra, floor, line - slope * (fast_bytes + size))
 

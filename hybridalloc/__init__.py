@@ -1,12 +1,13 @@
 """Memory mapping for compiled ML programs."""
 
 from hybridalloc.errors import HybridAllocError, InputError, StrategyError, UsageError
+from hybridalloc.io.target_file import get_target
 from hybridalloc.memory_map import Allocation, Eviction, MemoryMap, Origin, Slice
 from hybridalloc.problem import CostModel, Problem
 from hybridalloc.program import Access, Buffer, Instruction, Loop, Memory, Program
 from hybridalloc.solver import Incumbent, Outcome, Result, Run, Solver, Status
 from hybridalloc.solving import solve
-from hybridalloc.target import Target, get_target
+from hybridalloc.target import Target
 
 __all__ = [
     "Access",

@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
+from hybridalloc.arrays import Floats
+from hybridalloc.cost_model import Costs, Uses
 from hybridalloc.jit import compiled
-
-if TYPE_CHECKING:
-    from hybridalloc.cost_model import Costs, Floats, Ints
-    from hybridalloc.simulator import MapArrays
-
-
-class Uses(NamedTuple):
-    """The accesses of each buffer, in schedule order."""
-
-    first: Ints
-    """(buffers+1,): uses ``first[b]`` to ``first[b+1]`` are those of buffer b."""
-    instruction: Ints
-    """(uses,): the instruction."""
-    access: Ints
-    """(uses,): the index among all accesses of the program."""
+from hybridalloc.map_arrays import MapArrays
 
 
 @compiled
-def run_time(
-    costs: Costs, uses: Uses, map_arrays: MapArrays
-) -> tuple[float, NDArray[np.float64]]:
+def run_time(costs: Costs, uses: Uses, map_arrays: MapArrays) -> tuple[float, Floats]:
     """The time in which instructions run, and the idle time in each, in seconds.
 
     Args:
@@ -100,7 +84,6 @@ def seen_times(costs: Costs, fast: NDArray[np.bool_]) -> Floats:
             differing = 0
             for i in range(first[t], first[t + 1]):
                 differing += fast[i]
-
             for i in range(first_seen_access[k], first_seen_access[k + 1]):
                 differing += 1 - 2 * fast[seen_access[i]]
             if differing == 0:

@@ -14,12 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hybridalloc.arrays import Floats, Ints
 from hybridalloc.problem import CostModel, Problem
 from hybridalloc.program import Access, Instruction
 from hybridalloc.target import MemorySpace, Target
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def elapsed(problem: Problem, t: int, fast: Collection[int]) -> float:
@@ -182,6 +180,17 @@ class Costs(NamedTuple):
     """(further observations + 1,): the accesses that each has in fast memory."""
     seen_access: Ints
     """(sum of those,): indices into the accesses."""
+
+
+class Uses(NamedTuple):
+    """The accesses of each buffer, in schedule order."""
+
+    first: Ints
+    """(buffers+1,): uses ``first[b]`` to ``first[b+1]`` are those of buffer b."""
+    instruction: Ints
+    """(uses,): the instruction."""
+    access: Ints
+    """(uses,): the index among all accesses of the program."""
 
 
 def compile_costs(problem: Problem) -> Costs:

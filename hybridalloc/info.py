@@ -7,7 +7,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from hybridalloc.checker import check
-from hybridalloc.io.fidelity import Fidelity, fidelity
+from hybridalloc.io.fidelity import fidelity
 from hybridalloc.io.read import Input, read_input
 from hybridalloc.problem import CostModel
 from hybridalloc.program import Program
@@ -97,7 +97,10 @@ def describe(
         xla_valid=not check(problem, answer) if answer else None,
         xla_peak_bytes=answer.peak_bytes(program) if answer else None,
         xla_slow_reads=_slow_reads(found),
-        **_counts(agreement),
+        bufferinfo_rows=agreement.bufferinfo_rows if agreement else None,
+        bufferinfo_matched=agreement.bufferinfo_matched if agreement else None,
+        benefit_rows=agreement.benefit_rows if agreement else None,
+        benefit_within_1pct=agreement.benefit_within_1pct if agreement else None,
     )
 
 
@@ -122,8 +125,3 @@ def _slow_reads(found: Input) -> int | None:
     if found.dump is None or found.dump.after is None or answer is None:
         return None
     return found.dump.after.reads_despite_copy(answer)[0]
-
-
-def _counts(agreement: Fidelity | None) -> dict[str, int | None]:
-    names = Fidelity.__dataclass_fields__
-    return {name: getattr(agreement, name, None) for name in names}

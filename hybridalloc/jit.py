@@ -14,7 +14,9 @@ def compiled(function: F) -> F:
     """Compile a function at its first call, and keep the result where that is possible.
 
     The kept code is found again by the function's own file alone. So it should call no
-    compiled function of another file: changes there would go unnoticed.
+    compiled function of another file: changes there would go unnoticed. The same goes
+    for constants imported from another file, which are compiled in: whoever changes one
+    must touch the files that use it.
     """
     try:
         return cast(F, njit(cache=True)(function))

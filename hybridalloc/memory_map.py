@@ -1,7 +1,7 @@
 """The memory map, a solver's answer: which buffer is in fast memory, when and where.
 
 A *point* is the moment just before the instruction of that index; point ``T``, for
-a program of ``T`` instructions, is the end of the run (design: section 2).
+a program of ``T`` instructions, is the end of the run (docs/model.md).
 """
 
 from __future__ import annotations

@@ -45,10 +45,6 @@ class Problem:
         """Whether any instruction carries the compiler's estimate."""
         return any(i.observations for i in self.program.instructions)
 
-    def with_cost_model(self, cost_model: CostModel) -> Problem:
-        """The same problem, judged by another cost model."""
-        return replace(self, cost_model=cost_model)
-
     def with_capacity(self, capacity: int) -> Problem:
         """The same problem with this many bytes of fast memory."""
         return replace(self, target=self.target.with_capacity(capacity))

@@ -1,6 +1,6 @@
 """The program: a fixed sequence of instructions that read and write buffers.
 
-Everything here is plain data, frozen and checked at birth (design: section 2).
+Everything here is plain data, frozen and checked at birth (docs/model.md).
 Sizes and amounts of traffic are bytes, times are seconds, and a point in time is
 an index into the schedule.
 """

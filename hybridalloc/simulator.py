@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from typing import NamedTuple
 
 import numpy as np
 
-from hybridalloc.cost_kernel import Uses, run_time
-from hybridalloc.cost_model import Costs, Floats, Ints, compile_costs
+from hybridalloc.cost_kernel import run_time
+from hybridalloc.cost_model import Costs, Uses, compile_costs
+from hybridalloc.map_arrays import EVICTION, PREFETCH, MapArrays
 from hybridalloc.memory_map import Allocation, MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.program import Program
 from hybridalloc.simulator_kernel import stall_time
-from hybridalloc.tape import EVICTION, PREFETCH, build_tape, sort_copies
+from hybridalloc.tape import Events, build_tape, moved_bytes, sort_copies
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,29 +29,6 @@ class Simulation:
     """Seconds in which nothing but copies happens."""
     moved_bytes: int
     """The bytes of all copies, each as often as it runs."""
-
-
-class MapArrays(NamedTuple):
-    """A memory map as arrays, for search: two tables, of allocations and of copies.
-
-    They may be edited in place. Allocations stand in any order; copies of one queue
-    that are issued at one point queue in the order in which they stand.
-    """
-
-    buffer: Ints
-    """(allocations,) int64: the buffer."""
-    ready: Ints
-    """(allocations,) int64: the first instruction that it may serve."""
-    end: Ints
-    """(allocations,) int64: the first instruction after it."""
-    copy_bytes: Floats
-    """(copies,) float64: the buffer's size, or the slice's."""
-    copy_queue: Ints
-    """(copies,) int64: ``PREFETCH`` or ``EVICTION``."""
-    copy_issue: Ints
-    """(copies,) int64: point."""
-    copy_due: Ints
-    """(copies,) int64: point."""
 
 
 class Simulator:
@@ -91,32 +68,30 @@ class Simulator:
             The run time, the stalls in it and the traffic of its copies.
         """
         arrays = self.encode(memory_map)
-        running, stall = self._times(arrays)
-        return Simulation(running + stall, stall, self._moved_bytes(memory_map))
+        running, idle = run_time(self._costs, self._uses, arrays)
+        events = self._events(arrays)
+        stall = stall_time(self._tape, events, idle)
+        moved = moved_bytes(self._tape, events, arrays)
+        return Simulation(running + stall, stall, moved)
 
     def evaluate(self, arrays: MapArrays) -> float:
         """The run time under a map, in seconds."""
-        running, stall = self._times(arrays)
-        return running + stall
+        running, idle = run_time(self._costs, self._uses, arrays)
+        if not arrays.copy_bytes.size:
+            return running
+        return running + stall_time(self._tape, self._events(arrays), idle)
 
     def encode(self, memory_map: MemoryMap) -> MapArrays:
         """The arrays of a map, for ``evaluate``."""
-        known = self._known(memory_map)
+        count = len(self.problem.program.buffers)
+        known = [a for a in memory_map.allocations if a.buffer < count]
         return _arrays(
             [(a.buffer, a.ready, a.end) for a in known],
-            [copy for a in known for copy in self._copies(a)],
+            [(i, *copy) for i, a in enumerate(known) for copy in self._copies(a)],
         )
 
-    def _times(self, arrays: MapArrays) -> tuple[float, float]:
-        running, idle = run_time(self._costs, self._uses, arrays)
-        if not arrays.copy_bytes.size:
-            return running, 0.0
-        events = sort_copies(self._tape, self._startup_s, self._rates, arrays)
-        return running, stall_time(self._tape, events, idle)
-
-    def _known(self, memory_map: MemoryMap) -> list[Allocation]:
-        count = len(self.problem.program.buffers)
-        return [a for a in memory_map.allocations if a.buffer < count]
+    def _events(self, arrays: MapArrays) -> Events:
+        return sort_copies(self._tape, self._startup_s, self._rates, arrays)
 
     def _copies(self, allocation: Allocation) -> Iterator[tuple[int, int, int, int]]:
         """Each copy's bytes, queue, issue and due."""
@@ -128,27 +103,10 @@ class Simulator:
         if allocation.eviction:
             yield size, EVICTION, allocation.eviction.issue, allocation.eviction.due
 
-    def _moved_bytes(self, memory_map: MemoryMap) -> int:
-        return sum(
-            copy_bytes * _issues(self.problem.program, issue, due)
-            for allocation in self._known(memory_map)
-            for copy_bytes, _, issue, due in self._copies(allocation)
-        )
-
 
 def simulate(problem: Problem, memory_map: MemoryMap) -> Simulation:
     """Simulate one run; for several maps of one problem keep a ``Simulator``."""
     return Simulator(problem).simulate(memory_map)
-
-
-def _issues(program: Program, issue: int, due: int) -> int:
-    """How often one run issues a copy (docs/model.md, Loops)."""
-    count = 1
-    for loop in program.loops:
-        inside = range(loop.start + 1, loop.end)
-        if issue in inside or (issue == loop.start and due in inside):
-            count *= loop.trip_count
-    return count
 
 
 def _uses(program: Program, costs: Costs) -> Uses:
@@ -168,16 +126,18 @@ def _uses(program: Program, costs: Costs) -> Uses:
 
 
 def _arrays(
-    allocations: list[tuple[int, int, int]], copies: list[tuple[int, int, int, int]]
+    allocations: list[tuple[int, int, int]],
+    copies: list[tuple[int, int, int, int, int]],
 ) -> MapArrays:
     served = np.array(allocations, dtype=np.int64).reshape(-1, 3)
-    moved = np.array(copies, dtype=np.int64).reshape(-1, 4)
+    moved = np.array(copies, dtype=np.int64).reshape(-1, 5)
     return MapArrays(
         buffer=served[:, 0].copy(),
         ready=served[:, 1].copy(),
         end=served[:, 2].copy(),
-        copy_bytes=moved[:, 0].astype(np.float64),
-        copy_queue=moved[:, 1].copy(),
-        copy_issue=moved[:, 2].copy(),
-        copy_due=moved[:, 3].copy(),
+        copy_allocation=moved[:, 0].copy(),
+        copy_bytes=moved[:, 1].astype(np.float64),
+        copy_queue=moved[:, 2].copy(),
+        copy_issue=moved[:, 3].copy(),
+        copy_due=moved[:, 4].copy(),
     )

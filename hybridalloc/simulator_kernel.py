@@ -8,16 +8,11 @@ here trusts the map: copies that enter or leave a loop are played as they stand.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from hybridalloc.arrays import Floats
 from hybridalloc.jit import compiled
-from hybridalloc.tape import BEGIN, END, RUN
-
-if TYPE_CHECKING:
-    from hybridalloc.cost_model import Floats
-    from hybridalloc.tape import Events, Tape
+from hybridalloc.tape import BEGIN, END, RUN, Events, Tape
 
 ISSUED, DONE, AWAITED, LOWEST, SLACK, FORCED = range(6)
 """The columns of ``queues``, whose rows are the two queues: work ever issued, work
@@ -31,7 +26,8 @@ that were played one by one, and all stalls before the present trip."""
 
 MOST_TRIPS = 200
 """Valid maps settle within a few trips of a loop. From here on each trip counts as a
-repetition of the last one, so that no map at all can hold the simulator up."""
+repetition of the last one, so that no map holds the simulator up for more trips of a
+loop, each time that the loop is reached."""
 
 
 @compiled

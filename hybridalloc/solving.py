@@ -26,10 +26,12 @@ from hybridalloc.solver import (
 from hybridalloc.target import Target
 
 if TYPE_CHECKING:
-    from hybridalloc.simulator import Simulator
+    from hybridalloc.simulator import Simulation, Simulator
 
 DEFAULT_STRATEGY = "greedy"
 DEFAULT_TIME_LIMIT_S = 60.0
+ROUNDING = 1e-6
+"""By how much of a map's time a claim about it may be off."""
 
 
 def solve(
@@ -72,7 +74,6 @@ def solve(
             warm start is not valid.
         InputError: The path cannot be read as a problem.
         StrategyError: The strategy handed back an invalid map or a contradiction.
-        ValueError: ``iterations`` or ``workers`` is out of range.
     """
     problem = _read(problem, target, cost_model, capacity)
     solver = get_solver(strategy) if isinstance(strategy, str) else strategy
@@ -82,14 +83,17 @@ def solve(
     if not time_limit >= 0:
         raise UsageError(f"time limit {time_limit} is not >= 0 seconds")
     best = _Best.of(problem, name, callback)
-    run = Run(
-        deadline=best.started + time_limit,
-        iterations=iterations,
-        seed=seed,
-        workers=workers,
-        warm_start=warm_start,
-        report=best.offer,
-    )
+    try:
+        run = Run(
+            deadline=best.started + time_limit,
+            iterations=iterations,
+            seed=seed,
+            workers=workers,
+            warm_start=warm_start,
+            report=best.offer,
+        )
+    except ValueError as error:
+        raise UsageError(str(error)) from error
     outcome = _search(solver, problem, run, best)
     return best.result(outcome, run)
 
@@ -124,6 +128,7 @@ def _search(solver: Solver, problem: Problem, run: Run, best: _Best) -> Outcome:
             best.offer(outcome.map)
     except (KeyboardInterrupt, TimeoutError):
         return UNANSWERED
+    best.examine(outcome)
     return outcome
 
 
@@ -137,6 +142,10 @@ class _Best:
     simulator: Simulator
     started: float = field(default_factory=time.monotonic)
     history: list[Incumbent] = field(default_factory=list)
+    simulation: Simulation | None = None
+    """Of the best map."""
+    last_s: float = math.inf
+    """The time of the map that was offered last."""
 
     @classmethod
     def of(
@@ -157,6 +166,9 @@ class _Best:
 
     def offer(self, memory_map: MemoryMap) -> None:
         """Take a map if it is better than the best so far."""
+        if self.history and memory_map is self.history[-1].map:
+            self.last_s = self.history[-1].time
+            return  # it was reported before it was handed back
         violation = self._violation(memory_map)
         if violation is not None:
             raise StrategyError(
@@ -171,26 +183,45 @@ class _Best:
         return violations[0].message if violations else None
 
     def _record(self, memory_map: MemoryMap, found_by: str) -> None:
-        seconds = self.simulator.simulate(memory_map).time_s
-        if self.history and seconds >= self.history[-1].time:
+        simulation = self.simulator.simulate(memory_map)
+        self.last_s = simulation.time_s
+        if self.history and self.last_s >= self.history[-1].time:
             return
+        self.simulation = simulation
         runtime = time.monotonic() - self.started
-        self.history.append(Incumbent(memory_map, seconds, runtime, found_by))
+        self.history.append(Incumbent(memory_map, self.last_s, runtime, found_by))
         if self.callback is not None:
             self.callback(self.history[-1])
+
+    def examine(self, outcome: Outcome) -> None:
+        """Find what the strategy claims in contradiction to the best map.
+
+        Raises:
+            StrategyError: It does.
+        """
+        if not self.history:
+            return
+        best_s, claim = self.history[-1].time, None
+        if outcome.status is Status.INFEASIBLE:
+            claim = "calls infeasible what has a valid map"
+        elif outcome.status is Status.OPTIMAL and _exceeds(self.last_s, best_s):
+            claim = f"calls a map of {self.last_s} s optimal, yet one of {best_s} s is"
+            claim += " valid"
+        elif outcome.bound is not None and _exceeds(outcome.bound, best_s):
+            claim = f"claims a bound of {outcome.bound} s, yet a map of {best_s} s is"
+            claim += " valid"
+        if claim is not None:
+            raise StrategyError(f"strategy {self.strategy} {claim}")
 
     def result(self, outcome: Outcome, run: Run) -> Result:
         """What the search comes to."""
         best = self.history[-1] if self.history else None
-        if best is not None and outcome.status is Status.INFEASIBLE:
-            raise StrategyError(
-                f"strategy {self.strategy} calls infeasible what has a valid map"
-            )
         status, bound = outcome.status, outcome.bound
-        if best is not None and status is not Status.OPTIMAL:
-            status = Status.FEASIBLE
-        if best is not None and status is Status.OPTIMAL and bound is None:
+        if best is not None and status is Status.OPTIMAL:
             bound = best.time
+        elif best is not None:
+            status = Status.FEASIBLE
+            bound = None if bound is None else min(bound, best.time)
         return Result(
             strategy=self.strategy,
             seed=run.seed,
@@ -201,14 +232,20 @@ class _Best:
             runtime=time.monotonic() - self.started,
             history=tuple(self.history),
             warm_start_used=run.warm_start is not None,
-            metrics=self._metrics(best.map) if best else None,
+            metrics=self._metrics(),
             infeasibility=outcome.infeasibility,
         )
 
-    def _metrics(self, memory_map: MemoryMap) -> Metrics:
-        simulation = self.simulator.simulate(memory_map)
+    def _metrics(self) -> Metrics | None:
+        if self.simulation is None:
+            return None
         return Metrics(
-            peak_bytes=memory_map.peak_bytes(self.problem.program),
-            moved_bytes=simulation.moved_bytes,
-            stall_s=simulation.stall_s,
+            peak_bytes=self.history[-1].map.peak_bytes(self.problem.program),
+            moved_bytes=self.simulation.moved_bytes,
+            stall_s=self.simulation.stall_s,
         )
+
+
+def _exceeds(seconds: float, best_s: float) -> bool:
+    """Whether a time, if it is one, is above another beyond rounding."""
+    return not seconds <= best_s * (1 + ROUNDING)

@@ -6,23 +6,18 @@ body that holds them (docs/model.md, Loops).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from hybridalloc.arrays import Floats, Ints
 from hybridalloc.jit import compiled
+from hybridalloc.map_arrays import MapArrays
 from hybridalloc.program import Program
-
-if TYPE_CHECKING:
-    from hybridalloc.cost_model import Floats, Ints
-    from hybridalloc.simulator import MapArrays
 
 RUN, BEGIN, AGAIN, END = range(4)
 """What a step of the tape does: run an instruction, begin a loop, return to the begin
 of its body, end the program."""
-
-PREFETCH, EVICTION = range(2)
-"""The queues."""
 
 
 class Tape(NamedTuple):
@@ -36,6 +31,8 @@ class Tape(NamedTuple):
     """(steps,): ``RUN``, ``BEGIN``, ``AGAIN`` or ``END``."""
     what: Ints
     """(steps,): the instruction, or the loop."""
+    runs: Floats
+    """(steps,): how often one run of the program comes by."""
     first: Ints
     """(T+2,): steps ``first[p]`` to ``first[p+1]`` are those of point p."""
     outside: Ints
@@ -90,6 +87,7 @@ def build_tape(program: Program) -> Tape:
     return Tape(
         action=_ints([action for action, _ in steps]),
         what=_ints([what for _, what in steps]),
+        runs=_step_runs(steps, program),
         first=_ints([*first, len(steps)]),
         outside=_ints(outside),
         loop_start=_ints([loop.start for loop in program.loops]),
@@ -98,6 +96,18 @@ def build_tape(program: Program) -> Tape:
         loop_again=_ints([place[AGAIN, index] for index in loops]),
         trips=np.array([loop.trip_count for loop in program.loops], dtype=np.float64),
     )
+
+
+def _step_runs(steps: list[tuple[int, int]], program: Program) -> Floats:
+    """(steps,): the product of the trip counts of the loops around each step."""
+    runs, around = [], [1]
+    for action, what in steps:
+        runs.append(around[-1])
+        if action == BEGIN:
+            around.append(around[-1] * program.loops[what].trip_count)
+        elif action == AGAIN:
+            around.pop()
+    return np.array(runs, dtype=np.float64)
 
 
 def _ints(values: list[int]) -> Ints:
@@ -120,8 +130,8 @@ def sort_copies(
     count, steps = issue.size, tape.action.size
     # Three ranks a step: due, issued, due at once.
     ranks = np.empty(2 * count, np.int64)
-    issue_ranks(tape.what, tape.first, tape.outside, tape.loop_end, issue, due, ranks)
-    due_ranks(tape.what, tape.first, tape.outside, tape.loop_start, issue, due, ranks)
+    issue_ranks(tape, issue, due, ranks)
+    due_ranks(tape, issue, due, ranks)
     first, event = sort_ranks(ranks, steps)
     work_s = np.empty(count)
     for i in range(count):
@@ -132,16 +142,9 @@ def sort_copies(
 
 
 @compiled
-def issue_ranks(
-    what: Ints,
-    first: Ints,
-    outside: Ints,
-    loop_end: Ints,
-    issue: Ints,
-    due: Ints,
-    ranks: Ints,
-) -> None:
+def issue_ranks(tape: Tape, issue: Ints, due: Ints, ranks: Ints) -> None:
     """Put copies where they are issued: in the innermost body that they belong to."""
+    what, first, outside, loop_end = tape.what, tape.first, tape.outside, tape.loop_end
     for i in range(issue.size):
         point = min(max(issue[i], 0), outside.size - 1)
         found = outside[point]
@@ -152,16 +155,10 @@ def issue_ranks(
 
 
 @compiled
-def due_ranks(
-    what: Ints,
-    first: Ints,
-    outside: Ints,
-    loop_start: Ints,
-    issue: Ints,
-    due: Ints,
-    ranks: Ints,
-) -> None:
+def due_ranks(tape: Tape, issue: Ints, due: Ints, ranks: Ints) -> None:
     """Put copies where they are due: in the innermost body that they belong to."""
+    what, first, outside = tape.what, tape.first, tape.outside
+    loop_start = tape.loop_start
     for i in range(issue.size):
         point = min(max(due[i], 0), outside.size - 1)
         found = outside[point]
@@ -188,3 +185,14 @@ def sort_ranks(ranks: Ints, steps: int) -> tuple[Ints, Ints]:
         event[place[ranks[k]]] = k // 2 if k % 2 == 0 else ~(k // 2)
         place[ranks[k]] += 1
     return first, event
+
+
+def moved_bytes(tape: Tape, events: Events, map_arrays: MapArrays) -> int:
+    """The bytes of all copies of a map, each as often as one run issues it."""
+    runs = np.repeat(tape.runs, np.diff(events.first))
+    issued = events.event >= 0
+    copy_bytes = map_arrays.copy_bytes[events.event[issued]]
+    return sum(
+        int(count) * int(size)  # which may exceed any array's integers
+        for count, size in zip(runs[issued], copy_bytes, strict=True)
+    )

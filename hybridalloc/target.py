@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
-from pathlib import Path
-from typing import Any
 
-from hybridalloc.errors import InputError, UsageError
+from hybridalloc.errors import UsageError
 from hybridalloc.program import MAX_BYTES
 
 MIB = 2**20
@@ -164,44 +160,3 @@ TARGETS: Mapping[str, Target] = {
     )
 }
 """The built-in targets by name."""
-
-
-def get_target(name: str) -> Target:
-    """The built-in target of this name, or the one in this TOML file.
-
-    Raises:
-        UsageError: There is no such target.
-        InputError: The file cannot be read or does not describe a target.
-    """
-    if name in TARGETS:
-        return TARGETS[name]
-    if name.endswith(".toml"):
-        return read_target(Path(name))
-    close = get_close_matches(name, TARGETS, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(TARGETS)}"
-    raise UsageError(f"unknown target {name!r}; {hint} (or give a .toml file)")
-
-
-def read_target(path: Path) -> Target:
-    """Read a target from a TOML file whose keys are the fields of ``Target``.
-
-    Raises:
-        InputError: The file cannot be read or does not describe a target.
-    """
-    try:
-        return _target_from_table(tomllib.loads(path.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(path, f"cannot read this target: {error}") from error
-    except (TypeError, ValueError, KeyError) as error:
-        raise InputError(path, f"not a target: {error}") from error
-
-
-def _target_from_table(table: dict[str, Any]) -> Target:
-    spaces = tuple(
-        MemorySpace(
-            **{**space, "reserved": tuple(map(tuple, space.get("reserved", ())))}
-        )
-        for space in table.pop("spaces")
-    )
-    engine = CopyEngine(**table.pop("copy_engine", {}))
-    return Target(spaces=spaces, copy_engine=engine, **table)

@@ -2,49 +2,67 @@
 
 Usage: hybridalloc compare INPUT... --strategies A,B --json | benchmark_table.py
 
-One row a program: its time under each strategy, beside all-slow and the compiler's
-own answer, with the speed-up against the latter.
+One row a program and capacity: its time under each strategy, beside all-slow and the
+compiler's own answer, with the speed-up against the latter; ``-`` for what is missing.
 """
 
+from __future__ import annotations
+
 import json
-import math
 import sys
 from pathlib import PurePath
 from typing import Any
 
-Rows = list[dict[str, Any]]
+from hybridalloc.report.records import geometric_mean
+
+Row = dict[str, Any]
+"""One answer; its keys are the fields of ``hybridalloc.report.records.Record``."""
 
 
-def geometric_mean(values: list[float]) -> float:
-    """The geometric mean of at least one positive number."""
-    return math.exp(sum(map(math.log, values)) / len(values))
+def table(rows: list[Row]) -> str:
+    """The table, with geometric means of the ratios as its last line."""
+    strategies = list(dict.fromkeys(row["strategy"] for row in rows))
+    cases: dict[tuple[str, int], dict[str, Row]] = {}
+    for row in rows:
+        case = cases.setdefault((row["input"], row["capacity_bytes"]), {})
+        case[row["strategy"]] = row
+    head = ["program", "all slow, ms", "XLA, ms", "XLA vs slow"]
+    head += [f"{name}, {unit}" for name in strategies for unit in ("ms", "vs XLA")]
+    lines = [head, ["---", *["---:"] * (len(head) - 1)]]
+    ratios: list[list[float | None]] = []
+    for (path, _), answers in cases.items():
+        first = next(iter(answers.values()))
+        slow_s, xla_s = first["slow_s"], first["xla_s"]
+        given = [answers.get(name, {}) for name in strategies]
+        xla_vs_slow = slow_s / xla_s if xla_s else None
+        ratios.append([xla_vs_slow, *(row.get("speedup_vs_xla") for row in given)])
+        cells = [milliseconds(slow_s), milliseconds(xla_s), figure(xla_vs_slow)]
+        for row in given:
+            cells.append(milliseconds(row.get("time_s")))
+            cells.append(figure(row.get("speedup_vs_xla")))
+        lines.append([PurePath(path).name, *cells])
+    lines.append(mean_line(ratios))
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
-def line(cells: list[str]) -> str:
-    """A row of the table."""
-    return f"| {' | '.join(cells)} |"
+def mean_line(ratios: list[list[float | None]]) -> list[str]:
+    """The cells of the last line: the mean of each column of ratios, where known."""
+    cells = ["**geometric mean**", ""]
+    for column in zip(*ratios, strict=True):
+        mean = geometric_mean(ratio for ratio in column if ratio is not None)
+        cells += ["", f"**{figure(mean)}**"]
+    return cells
 
 
-rows: Rows = json.load(sys.stdin)
-strategies = list(dict.fromkeys(row["strategy"] for row in rows))
-programs: dict[str, Rows] = {}
-for row in rows:
-    programs.setdefault(PurePath(row["input"]).name, []).append(row)
-head = ["program", "all slow, ms", "XLA, ms", "XLA vs slow"]
-head += [f"{name}, {unit}" for name in strategies for unit in ("ms", "vs XLA")]
-print(line(head))
-print(line(["---", *["---:"] * (len(head) - 1)]))
-ratios: list[list[float]] = []
-for program, answers in programs.items():
-    slow_s, xla_s = answers[0]["slow_s"], answers[0]["xla_s"]
-    ratios.append([slow_s / xla_s, *(xla_s / row["time_s"] for row in answers)])
-    cells = [program, f"{slow_s * 1e3:.3f}", f"{xla_s * 1e3:.3f}"]
-    cells.append(f"{ratios[-1][0]:.3f}")
-    for row, ratio in zip(answers, ratios[-1][1:], strict=True):
-        cells += [f"{row['time_s'] * 1e3:.3f}", f"{ratio:.3f}"]
-    print(line(cells))
-means = [geometric_mean(list(column)) for column in zip(*ratios, strict=True)]
-cells = ["**geometric mean**", "", "", f"**{means[0]:.3f}**"]
-for mean in means[1:]:
-    cells += ["", f"**{mean:.3f}**"]
-print(line(cells))
+def milliseconds(seconds: float | None) -> str:
+    """A time, given in seconds."""
+    return figure(None if seconds is None else seconds * 1e3)
+
+
+def figure(value: float | None) -> str:
+    """A number with three decimals, or ``-``."""
+    return "-" if value is None else f"{value:.3f}"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(table(json.load(sys.stdin)))

@@ -204,6 +204,13 @@ NAMED: dict[str, Problem] = {
         (reads(1), reads(3), writes(2)),
         loops=(Loop(1, 3, trip_count=3),),
     ),
+    "buffers of no bytes": problem(
+        (Buffer("none", 0, is_input=True), W, Buffer("empty", 0, is_output=True)),
+        (reads(1), Access(0)),
+        (Access(2, whole=True),),
+        (Access(0), Access(2), reads(1)),
+        compute={1: 30.0},
+    ),
     "a slow copy engine": problem(
         (W, V, X, OUT),
         (writes(2),),

@@ -1,8 +1,8 @@
 """Hypothesis strategies: small programs, targets, problems and memory maps.
 
 Times, bandwidths and cycles are small binary fractions, so that sums of them are
-exact. Sizes are a few bytes and capacities a few alignment units, so that buffers
-compete for fast memory.
+exact. Sizes are a few bytes, rarely none, and capacities a few alignment units, so that
+buffers compete for fast memory.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ from hybridalloc.target import CopyEngine, MemorySpace, Target
 
 __all__ = ["memory_maps", "problems", "programs", "targets"]
 
-_SIZES = st.integers(1, 16)
+_SIZES = st.sampled_from([*range(1, 17), *range(1, 17), 0])
 _SECONDS = st.sampled_from([0.0, 0.25, 0.5, 1.0, 2.0, 8.0])
 _BANDWIDTHS = st.sampled_from([1.0, 2.0, 4.0, 8.0])
 _CYCLES = st.sampled_from([0.0, 1.0, 2.0, 5.0, 16.0])
+_STARTUPS = st.sampled_from([0.0] * 6 + [0.5] * 3 + [16.0])
 _LIMITS = st.sampled_from([40] * 12 + [2, 1, 0])
 _RARELY = st.sampled_from([False] * 9 + [True])
 _SOMETIMES = st.sampled_from([False] * 2 + [True])
@@ -45,8 +46,11 @@ def programs(
     max_buffers: int = 6,
     max_loops: int = 3,
     observed: bool | None = None,
+    pinned: bool = False,
 ) -> Program:
     """Valid programs with every kind of access and with nested and touching loops.
+
+    Rarely a buffer has no bytes, a fixed place, or may not be in fast memory.
 
     Args:
         draw: Given by Hypothesis.
@@ -54,6 +58,8 @@ def programs(
         max_buffers: The most buffers; there is at least one.
         max_loops: The most loops.
         observed: Whether some instruction carries estimates; ``None``: sometimes.
+        pinned: Whether buffers may, rarely, be pinned to fast memory: then perhaps
+            there is no valid map.
     """
     sizes = [draw(_SIZES) for _ in range(draw(st.integers(1, max_buffers)))]
     inputs = draw(st.sets(_indices(len(sizes))))
@@ -66,13 +72,14 @@ def programs(
             instruction = replace(instruction, observations=seen)
         instructions.append(instruction)
         defined.update(access.buffer for access in instruction.accesses)
+    memories = [Memory.ANY] * 8 + [Memory.SLOW, Memory.FAST if pinned else Memory.ANY]
     buffers = tuple(
         Buffer(
             f"b{b}",
             size,
             is_input=b in inputs,
             is_output=b in defined and draw(_SOMETIMES),
-            memory=Memory.SLOW if draw(_RARELY) else Memory.ANY,
+            memory=draw(st.sampled_from(memories)),
             offset=4 * draw(st.integers(0, 2)) if draw(_RARELY) else None,
         )
         for b, size in enumerate(sizes)
@@ -113,7 +120,7 @@ def targets(draw: st.DrawFn, *, alignments: tuple[int, ...] = (1, 4)) -> Target:
         copy_engine=CopyEngine(
             max_outstanding_prefetches=draw(_LIMITS),
             max_outstanding_evictions=draw(_LIMITS),
-            startup_s=draw(st.sampled_from([0.0, 0.0, 0.5])),
+            startup_s=draw(_STARTUPS),
             max_slices=draw(st.sampled_from([4, 4, 2, 1])),
         ),
         cross_program_prefetches=draw(st.sampled_from([1, 1, 2, 0])),
@@ -128,6 +135,7 @@ def problems(
     max_instructions: int = 12,
     max_buffers: int = 6,
     max_loops: int = 3,
+    pinned: bool = False,
 ) -> Problem:
     """A program on a target.
 
@@ -137,6 +145,7 @@ def problems(
         max_instructions: As for ``programs``, like those below.
         max_buffers: See there.
         max_loops: See there.
+        pinned: See there.
     """
     chosen = cost_model or draw(st.sampled_from(CostModel))
     program = draw(
@@ -145,6 +154,7 @@ def problems(
             max_buffers=max_buffers,
             max_loops=max_loops,
             observed=True if chosen is CostModel.CYCLES else None,
+            pinned=pinned,
         )
     )
     return Problem(program, draw(targets()), chosen)

@@ -221,6 +221,7 @@ def test_a_map_can_be_evaluated_from_its_arrays() -> None:
         [1, 0],  # buffer
         [1, 2],  # ready
         [3, 3],  # end
+        [0, 0, 0, 1],  # copy_allocation
         [1, 3, 4, 9],  # copy_bytes
         [0, 0, 1, 0],  # copy_queue
         [0, 1, 2, 1],  # copy_issue

@@ -23,7 +23,7 @@ from hybridalloc import (
     UsageError,
     solve,
 )
-from hybridalloc.simulator import Simulator
+from hybridalloc.simulator import Simulation, Simulator
 from hybridalloc.solver import UNANSWERED, Incumbent, Infeasibility, Result
 
 CHAIN = NAMED["a chain"]
@@ -156,6 +156,61 @@ def test_a_proof_of_optimality_is_a_bound() -> None:
     assert (result.status, result.bound, result.gap) == (Status.OPTIMAL, 24.0, 0.0)
 
 
+def test_a_proof_of_optimality_outdoes_the_bound_beside_it() -> None:
+    result = run_script(lambda run: Outcome(FASTEST, Status.OPTIMAL, bound=20.0))
+    assert (result.bound, result.gap) == (24.0, 0.0)
+
+
+def test_optimal_beside_a_faster_map_is_a_defect() -> None:
+    outcome = Outcome(FASTER, Status.OPTIMAL)
+    with pytest.raises(StrategyError, match=r"36\.0 s optimal, yet one of 24\.0 s is"):
+        run_script(lambda run: outcome, warm_start=FASTEST)
+
+
+def test_optimal_beside_a_slower_warm_start_is_none() -> None:
+    outcome = Outcome(FASTEST, Status.OPTIMAL)
+    result = run_script(lambda run: outcome, warm_start=FASTER)
+    assert (result.map, result.status) == (FASTEST, Status.OPTIMAL)
+
+
+@pytest.mark.parametrize("status", [Status.FEASIBLE, Status.OPTIMAL])
+@pytest.mark.parametrize("bound", [24.001, math.inf, math.nan])
+def test_a_bound_above_the_best_time_is_a_defect(status: Status, bound: float) -> None:
+    with pytest.raises(StrategyError, match=r"bound of .* s, yet a map of 24\.0 s"):
+        run_script(lambda run: Outcome(FASTEST, status, bound))
+
+
+def test_a_bound_without_a_map_is_judged_by_the_warm_start() -> None:
+    outcome = Outcome(None, Status.UNKNOWN, bound=40.0)
+    with pytest.raises(StrategyError, match=r"a map of 36\.0 s is valid"):
+        run_script(lambda run: outcome, warm_start=FASTER)
+
+
+def test_a_bound_above_the_best_time_by_rounding_leaves_no_negative_gap() -> None:
+    result = run_script(lambda run: Outcome(FASTEST, bound=24.0 * (1 + 1e-9)))
+    assert (result.bound, result.gap) == (24.0, 0.0)
+
+
+def test_a_map_that_was_reported_last_is_not_judged_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    simulated: list[MemoryMap] = []
+    simulate = Simulator.simulate
+
+    def counted(self: Simulator, memory_map: MemoryMap) -> Simulation:
+        simulated.append(memory_map)
+        return simulate(self, memory_map)
+
+    def script(run: Run) -> Outcome:
+        run.report(FASTER)
+        run.report(FASTEST)
+        return Outcome(FASTEST)
+
+    monkeypatch.setattr(Simulator, "simulate", counted)
+    assert run_script(script).map is FASTEST
+    assert simulated == [FASTER, FASTEST]
+
+
 @pytest.mark.parametrize(
     ("bound", "seconds", "gap"), [(0.0, 0.0, 0.0), (0.0, 1.0, math.inf)]
 )
@@ -235,7 +290,7 @@ def test_a_run_counts_down_to_its_deadline() -> None:
 def test_options_that_cannot_be_met_are_refused(
     options: dict[str, object], message: str
 ) -> None:
-    with pytest.raises((UsageError, ValueError), match=message):
+    with pytest.raises(UsageError, match=message):
         run_script(lambda run: UNANSWERED, **options)
 
 

@@ -82,6 +82,8 @@ class Moment:
 def history(facts: Facts, buffer: int) -> Iterator[Moment]:
     """What happens to a buffer, in order of time, and at last the end of the run."""
     happenings = sorted(_happenings(facts, buffer), key=lambda x: x.order)
+    # A map may be invalid: what it puts beyond the end of the run never happens, and
+    # must not decide whether outputs are valid there.
     happenings = [x for x in happenings if x.order <= (facts.end, _OUTSIDE, 0, 2)]
     left = _left_by_bodies(happenings)
     valid = frozenset({facts.program.buffers[buffer].is_input})

@@ -32,7 +32,6 @@ from hybridalloc.registry import get_solver
 from hybridalloc.report.records import (
     Record,
     References,
-    answered,
     record,
     reference_times,
 )
@@ -233,7 +232,7 @@ def _answer(
 
 
 def _exit_code(rows: list[Record]) -> int:
-    if any(map(answered, rows)):
+    if any(row.answered for row in rows):
         return Exit.ANSWER
     if rows and all(row.status == Status.INFEASIBLE for row in rows):
         return Exit.INFEASIBLE

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from hybridalloc.cli.options import Json
 from hybridalloc.cli.output import Exit, show, show_json
 from hybridalloc.registry import STRATEGIES
-from hybridalloc.report.tables import facts_table, target_values, targets_table
+from hybridalloc.report.tables import facts_table, targets_table
 from hybridalloc.target import TARGETS
 
 
@@ -22,7 +24,7 @@ def strategies(as_json: Json = False) -> int:
 def targets(as_json: Json = False) -> int:
     """List the built-in targets and their constants."""
     if as_json:
-        show_json({name: target_values(target) for name, target in TARGETS.items()})
+        show_json({name: asdict(target) for name, target in TARGETS.items()})
     else:
         show(targets_table(TARGETS))
     return Exit.ANSWER

@@ -32,6 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 arguments, prog_name="hybridalloc", standalone_mode=False
             )
         except TyperException as error:
+            # Typer checks values with pydantic, which puts these words before its own.
             message = error.format_message().replace("Value error, ", "")
             tell("error", f"{message} (try --help)")
             return Exit.BAD_INPUT

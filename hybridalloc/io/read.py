@@ -8,9 +8,10 @@ from pathlib import Path
 from hybridalloc.errors import InputError, UsageError
 from hybridalloc.io import json_format
 from hybridalloc.io.files import read_text
-from hybridalloc.io.xla_dump import XlaDump, read_dump, read_hlo
+from hybridalloc.io.target_file import get_target
+from hybridalloc.io.xla_dump import XlaDump, parse_hlo, read_dump
 from hybridalloc.problem import CostModel, Problem
-from hybridalloc.target import Target, get_target
+from hybridalloc.target import Target
 
 DEFAULT_TARGET = "tpu-v4i"
 
@@ -65,13 +66,14 @@ def read_input(
     if cost_model is not None and cost_model not in list(CostModel):
         known = ", ".join(CostModel)
         raise UsageError(f"unknown cost model {cost_model!r}; known: {known}")
+    text = None if path.is_dir() else read_text(path)
     try:
-        if not path.is_dir() and read_text(path).lstrip().startswith("{"):
-            found = Input(json_format.read_problem(path))
+        if text is not None and text.lstrip().startswith("{"):
+            found = Input(json_format.loads_problem(text, path))
             machine = machine or found.problem.target
         else:
             machine = machine or get_target(DEFAULT_TARGET)
-            found = _read_xla(path, _sized(machine, capacity))
+            found = _read_xla(path, text, _sized(machine, capacity))
         problem = replace(
             found.problem,
             target=_sized(machine, capacity),
@@ -89,10 +91,9 @@ def _sized(target: Target, capacity: int | None) -> Target:
         raise UsageError(str(error)) from error
 
 
-def _read_xla(path: Path, target: Target) -> Input:
-    if path.is_dir():
-        dump = read_dump(path, target)
-        return Input(
-            Problem(dump.program, target, compiler_map=dump.compiler_map), dump
-        )
-    return Input(Problem(read_hlo(path, target).program, target))
+def _read_xla(path: Path, text: str | None, target: Target) -> Input:
+    """A module's text, or the folder at this path if there is none."""
+    if text is not None:
+        return Input(Problem(parse_hlo(text, path, target).program, target))
+    dump = read_dump(path, target)
+    return Input(Problem(dump.program, target, compiler_map=dump.compiler_map), dump)

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from hybridalloc.io.hlo.module import HloInstruction, HloModule
+from hybridalloc.io.hlo.opcodes import PASS_THROUGH
 from hybridalloc.io.hlo.reader import TRANSPARENT, HloProgram
 from hybridalloc.io.hlo.schedule import Step, flatten
 from hybridalloc.io.hlo.shape import ShapeIndex
-from hybridalloc.io.hlo.storage import PASS_THROUGH
 from hybridalloc.memory_map import MemoryMap, Slice
 
 _SLICE_RANGE = re.compile(r"\[(\d+):(\d+)")

@@ -68,18 +68,20 @@ class XlaDump:
 
 
 @collector_paused()
-def read_hlo(path: Path, target: Target, name: str | None = None) -> HloProgram:
-    """Read a scheduled HLO module's text.
+def parse_hlo(
+    text: str, path: Path | str, target: Target, name: str | None = None
+) -> HloProgram:
+    """The program of a scheduled HLO module's text.
 
     Args:
-        path: The text, compressed or not.
+        text: The module.
+        path: What messages call the text.
         target: Its peak rate turns operations into compute time.
         name: What to call the program; the module's name if not given.
 
     Raises:
-        InputError: The file cannot be read or is not a scheduled HLO module.
+        InputError: The text is not a scheduled HLO module.
     """
-    text = read_text(path)
     try:
         return read_module(text, name, target.flops_per_second)
     except HloSyntaxError as error:
@@ -95,10 +97,10 @@ def read_dump(folder: Path, target: Target) -> XlaDump:
     Raises:
         InputError: A file cannot be read, is wrong, or disagrees with the program.
     """
-    text = _find(folder, "before_msa.hlo")
-    if text is None:
+    path = _find(folder, "before_msa.hlo")
+    if path is None:
         raise InputError(folder, "expected a file before_msa.hlo or before_msa.hlo.gz")
-    hlo = read_hlo(text, target, folder.resolve().name)
+    hlo = parse_hlo(read_text(path), path, target, folder.resolve().name)
     _check_schedule(folder, hlo)
     buffer_rows = _read_buffer_rows(folder)
     after = _read_after(folder, hlo)
@@ -182,11 +184,12 @@ def _read_answer(
             names.setdefault(value_name(hlo.schedule, value), hlo.buffer(value))
     of_id = {row.buffer_id: names.get(row.name) for row in buffer_rows}
 
+    columns = ("buffer_id", "size", "offset", "start_time", "end_time")
+
     def parse(row: dict[str, str]) -> AllocationRow:
         fields = (integer(row, name) for name in columns[1:])
         return AllocationRow(of_id.get(integer(row, "buffer_id")), *fields)
 
-    columns = ("buffer_id", "size", "offset", "start_time", "end_time")
     rows = read_table(path, columns, parse)
     try:
         return compiler_map(hlo.program, after, rows)

@@ -60,6 +60,11 @@ class Record:
     seed: int
     infeasibility: Infeasibility | None = None
 
+    @property
+    def answered(self) -> bool:
+        """Whether there is a map."""
+        return self.status in (Status.OPTIMAL, Status.FEASIBLE)
+
     def as_json(self) -> dict[str, object]:
         """The record for JSON; ``infeasibility`` only where there is one."""
         values = {name: finite(value) for name, value in asdict(self).items()}
@@ -153,11 +158,6 @@ def geometric_mean(values: Iterable[float]) -> float | None:
     if not logarithms:
         return None
     return math.exp(math.fsum(logarithms) / len(logarithms))
-
-
-def answered(row: Record) -> bool:
-    """Whether there is a map."""
-    return row.status in (Status.OPTIMAL, Status.FEASIBLE)
 
 
 def finite(value: object) -> object:

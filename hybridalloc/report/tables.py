@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group
 from rich.table import Table
 
-from hybridalloc.report.records import Mean, Record, answered, means
+from hybridalloc.report.records import Mean, Record, means
 from hybridalloc.report.units import MISSING, ratio_text, size_text, time_text
 from hybridalloc.target import Target
 
@@ -134,11 +133,6 @@ def info_table(values: Mapping[str, object]) -> Group:
     return facts_table(f"{short_name(str(values['input']))}; {models}", facts)
 
 
-def target_values(target: Target) -> dict[str, object]:
-    """A target's constants for JSON."""
-    return asdict(target)
-
-
 def short_name(path: str) -> str:
     """A name for an input: the last part of its path, without suffixes.
 
@@ -186,7 +180,7 @@ def _choice(row: Record | Mean, varied: Sequence[str]) -> list[str]:
 
 
 def _time(row: Record) -> str:
-    return time_text(row.time_s) if answered(row) else row.status
+    return time_text(row.time_s) if row.answered else row.status
 
 
 def _figures(row: Record) -> list[str]:

@@ -12,9 +12,15 @@ import pytest
 from named_problems import NAMED, V, W, X, problem, reads, target, writes
 
 from hybridalloc import Allocation, Loop, MemoryMap, Problem, Status, UsageError, solve
+from hybridalloc.baselines.drop import drop
+from hybridalloc.baselines.loops import Loops
+from hybridalloc.baselines.plan import Plan
+from hybridalloc.baselines.stays import Lifetime
 from hybridalloc.io.read import read_problem
 from hybridalloc.memory_map import Origin
 from hybridalloc.simulator import Simulator
+from hybridalloc.solver import Run
+from hybridalloc.target import CopyEngine
 
 VARIED = (
     "a weight read first and last",
@@ -96,6 +102,28 @@ def test_greedy_prefers_what_saves_more_where_only_one_fits() -> None:
     result = solve(of, "greedy", iterations=3)
     assert result.map is not None
     assert {x.buffer for x in result.map.allocations} == {0}
+
+
+def test_greedy_copes_with_a_tail_copy_that_takes_no_time_to_speak_of() -> None:
+    """8e-13 s, which is within rounding of the end of the program."""
+    of = problem((W,), (reads(0),), (), compute={1: 1.0})
+    fast, slow = of.target.spaces
+    quick = replace(slow, read_bandwidth=1e13)
+    of = replace(of, target=replace(of.target, spaces=(fast, quick)))
+    assert time_of(of, "greedy") == pytest.approx(1.0)
+
+
+def test_drop_counts_the_start_up_time_of_copies() -> None:
+    """8 + 8 s in slow memory; 2 + 2 in fast memory, and 30 + 8 to copy it there."""
+    engine = CopyEngine(startup_s=30.0)
+    of = problem((W, X), (reads(0),), (), (reads(0),), machine=target(engine=engine))
+    loops = Loops(of.program)
+    plan, simulator = Plan(of, loops), Simulator(of)
+    stay = Lifetime(of.program, loops, 0).stay(0, 1, None)
+    assert stay is not None
+    assert plan.place(stay, may_stall=True) is not None
+    drop(plan, simulator, Run())
+    assert plan.memory_map() == MemoryMap()
 
 
 @pytest.mark.parametrize("name", ["greedy", "random"])

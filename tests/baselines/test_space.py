@@ -98,6 +98,26 @@ def test_nothing_gives_way_to_what_cannot_be_there() -> None:
     assert taken.cheapest(Buffer("fixed", 8, offset=8), [(0, 4)]) == ["a"]
 
 
+def test_a_fixed_place_is_cleared_of_what_lies_there_alone() -> None:
+    """What lies at 0 stays; no place is cleared if the fixed one is not aligned."""
+    taken = space(capacity=24)
+    taken.take("bottom", (0, 8, 0, 4), value=1.0)
+    taken.take("there", (16, 24, 0, 4), value=9.0)
+    assert taken.cheapest(Buffer("fixed", 8, offset=16), [(0, 4)]) == ["there"]
+    assert taken.cheapest(Buffer("fixed", 8, offset=8), [(0, 4)]) == []
+    assert taken.cheapest(Buffer("misaligned", 8, offset=18), [(0, 4)]) == []
+
+
+def test_room_is_made_next_to_scratch_and_reserved_ranges() -> None:
+    """What would fit but for a: [4, 20) above scratch; [8, 24) above the reserved."""
+    taken = space(capacity=24, reserved=((20, 24),), scratch={1: 4})
+    taken.take("a", (8, 20, 0, 4), value=1.0)
+    assert taken.cheapest(Buffer("large", 16), [(0, 4)]) == ["a"]
+    above = space(capacity=24, reserved=((4, 8),))
+    above.take("a", (12, 20, 0, 4), value=1.0)
+    assert above.cheapest(Buffer("large", 16), [(0, 4)]) == ["a"]
+
+
 def test_many_rectangles_come_and_go() -> None:
     taken = space(capacity=4 * 200)
     for i in range(200):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import log2
+
 import pytest
 from named_problems import (
     DONATED,
@@ -15,7 +17,8 @@ from named_problems import (
     writes,
 )
 
-from hybridalloc.baselines.stays import Lifetimes, Stay, cross_program_stays
+from hybridalloc.baselines.loops import Loops
+from hybridalloc.baselines.stays import Lifetime, Stay, cross_program_stays
 from hybridalloc.problem import Problem
 from hybridalloc.program import Access, Buffer, Loop
 
@@ -25,7 +28,7 @@ IDLE: tuple[Access, ...] = ()
 def stays(of: Problem, buffer: int = 0) -> dict[tuple[int, int], Stay]:
     """The stays of a buffer by their ends, each in the innermost loop possible."""
     found: dict[tuple[int, int], Stay] = {}
-    for stay in Lifetimes(of.program).stays(buffer):
+    for stay in Lifetime(of.program, Loops(of.program), buffer).stays():
         found.setdefault((stay.start, stay.end), stay)
     return found
 
@@ -128,34 +131,26 @@ def test_what_the_next_iteration_reads_is_evicted_within_the_body() -> None:
     assert not found[0, 4].evicts
 
 
-@pytest.mark.parametrize(
-    ("point", "before", "after"), [(1, 1, 1), (2, 1, 3), (3, 3, 3)]
-)
-def test_copies_of_stays_outside_a_loop_keep_out_of_it(
-    point: int, before: int, after: int
+@pytest.mark.parametrize("count", [17, 40, 1000])
+def test_of_many_accesses_the_choice_of_runs_grows_little_faster_than_they(
+    count: int,
 ) -> None:
-    of = looping((reads(0),), IDLE, IDLE, (reads(0),))
-    lifetimes, stay = Lifetimes(of.program), stays(of)[3, 4]
-    assert lifetimes.before_loops(point, stay) == before
-    assert lifetimes.after_loops(point, stay) == after
-
-
-def test_a_body_runs_as_often_as_all_loops_around_it() -> None:
-    inner = Loop(1, 2, trip_count=5)
-    of = problem((W,), IDLE, (reads(0),), IDLE, loops=(Loop(1, 3, 4), inner))
-    assert Lifetimes(of.program).trips(inner) == 20
-    assert Lifetimes(of.program).trips(None) == 1
-
-
-def test_of_many_accesses_there_are_not_all_runs_but_each_access_and_all() -> None:
-    of = problem((W,), *((reads(0),) for _ in range(40)))
+    """About four runs of each access in each of log2(count) lengths."""
+    of = problem((W,), *((reads(0),) for _ in range(count)))
     found = stays(of)
-    assert len(found) < 40 * 8 < 40 * 41 / 2
-    assert {(t, t + 1) for t in range(40)} <= set(found)
-    assert (0, 40) in found
+    assert sum(end - start for start, end in found) < 6 * count * log2(count)
+    assert {(t, t + 1) for t in range(count)} <= set(found)
+    assert (0, count) in found
+
+
+def test_of_many_accesses_few_runs_are_tried_as_cross_program_prefetches() -> None:
+    of = problem((W,), *((reads(0),) for _ in range(1000)))
+    found = cross_program_stays(of.program, Loops(of.program))
+    assert len(found) < 100
+    assert {1, 1000} <= {stay.end for stay in found}
 
 
 def test_only_inputs_that_are_neither_written_nor_outputs_cross_programs() -> None:
     of = problem((W, X, DONATED), (reads(0), writes(1)), (reads(0), updates(2)))
-    found = cross_program_stays(Lifetimes(of.program))
+    found = cross_program_stays(of.program, Loops(of.program))
     assert [(x.buffer, x.start, x.end) for x in found] == [(0, 0, 1), (0, 0, 2)]

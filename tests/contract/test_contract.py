@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from named_problems import NAMED, observed
+from named_problems import NAMED, W, observed, reads, temporaries, writes
+from named_problems import problem as problem_of
 
 from hybridalloc import Problem, Result, Status, solve
 from hybridalloc.checker import check
@@ -114,3 +115,18 @@ def test_the_compilers_answer_is_for_replay_alone(
 ) -> None:
     stripped = replace(problem, compiler_map=None)
     assert answer(stripped, strategy).map == answer(problem, strategy).map
+
+
+@pytest.mark.parametrize("strategy", [x for x in STRATEGIES if x != "replay"])
+def test_the_time_limit_is_kept_where_one_buffer_has_thousands_of_accesses(
+    strategy: str,
+) -> None:
+    """There are two million runs of them; even to list those takes too long."""
+    count = 2000
+    shared = problem_of(
+        (W, *temporaries(count)),
+        *((reads(0), writes(1 + t)) for t in range(count)),
+    )
+    result = solve(shared, strategy, time_limit=0.5)
+    assert result.map is not None
+    assert result.runtime < 10

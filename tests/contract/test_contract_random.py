@@ -6,20 +6,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import problems
 
-from hybridalloc import Problem, solve
+from hybridalloc import Problem, Status, solve
+from hybridalloc.baselines.pins import pinned
 from hybridalloc.oracle import execute
 from hybridalloc.simulator import Simulator
 
 
 @settings(max_examples=150, deadline=None)
-@given(problems(), st.sampled_from(["greedy", "random"]), st.integers(0, 9))
+@given(problems(pinned=True), st.sampled_from(["greedy", "random"]), st.integers(0, 9))
 def test_maps_are_valid_and_no_copy_is_waited_for_longer_than_it_takes(
     problem: Problem, strategy: str, seed: int
 ) -> None:
     """That the checker is silent is what ``solve`` sees to."""
     result = solve(problem, strategy, iterations=1, seed=seed)
-    assert result.map is not None
-    assert result.metrics is not None
+    if result.map is None or result.metrics is None:
+        assert pinned(problem.program)
+        assert result.status is Status.UNKNOWN
+        return
     assert execute(problem, result.map) == ()
     slow = problem.target.slow
     if problem.target.copy_engine.startup_s == 0:

@@ -220,6 +220,20 @@ def test_schema_and_reader_refuse_the_same_file(old: str, new: str) -> None:
 
 
 @pytest.mark.parametrize("record", records.Record.__subclasses__())
+def test_every_field_of_a_record_has_a_description_of_its_own(
+    record: type[records.Record],
+) -> None:
+    for name, field in record.model_fields.items():
+        assert field.description, name
+
+
+def test_the_schema_tells_outputs_from_cross_program_inputs() -> None:
+    fields = records.BufferRecord.model_fields
+    assert "after the program ends" in str(fields["is_output"].description)
+    assert "cross-program prefetch" in str(fields["cross_program"].description)
+
+
+@pytest.mark.parametrize("record", records.Record.__subclasses__())
 def test_the_page_names_the_fields_and_defaults_of_every_record(
     record: type[records.Record],
 ) -> None:

@@ -67,6 +67,22 @@ def test_a_problem_file_is_read_as_it_was_written(saved: Path) -> None:
     assert found.dump is None
 
 
+def test_a_file_is_read_from_disk_once(
+    hlo: Path, saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Path] = []
+    read_bytes = Path.read_bytes
+
+    def counted(self: Path) -> bytes:
+        seen.append(self)
+        return read_bytes(self)
+
+    monkeypatch.setattr(Path, "read_bytes", counted)
+    read_problem(hlo)
+    read_problem(saved)
+    assert seen == [hlo, saved]
+
+
 def test_target_cost_model_and_capacity_may_be_chosen(hlo: Path, saved: Path) -> None:
     assert read_problem(hlo, target="tpu-v4").target == V4
     assert read_problem(hlo, target=V4, capacity=4096).target.capacity == 4096

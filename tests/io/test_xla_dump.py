@@ -12,7 +12,7 @@ from hybridalloc.checker import check
 from hybridalloc.errors import InputError
 from hybridalloc.io.fidelity import Fidelity, fidelity
 from hybridalloc.io.hlo.reader import InputWarning
-from hybridalloc.io.xla_dump import XlaDump, read_dump, read_hlo
+from hybridalloc.io.xla_dump import XlaDump, parse_hlo, read_dump
 from hybridalloc.memory_map import Allocation, MemoryMap, Origin
 from hybridalloc.oracle import execute
 from hybridalloc.problem import Problem
@@ -230,14 +230,12 @@ def test_a_table_may_have_fields_of_any_length(tmp_path: Path) -> None:
     assert len(dump.buffer_rows[0].use_times) == 100_000
 
 
-def test_a_module_alone_is_an_error_with_file_and_line_too(tmp_path: Path) -> None:
-    write(tmp_path, "m.txt", PROGRAM.replace("negate(y)", "negate(y"))
+def test_a_module_alone_is_an_error_with_file_and_line_too() -> None:
     with pytest.raises(InputError) as caught:
-        read_hlo(tmp_path / "m.txt", V4I)
-    assert str(caught.value).startswith(f"{tmp_path / 'm.txt'}:8: unclosed bracket")
+        parse_hlo(PROGRAM.replace("negate(y)", "negate(y"), "m.txt", V4I)
+    assert str(caught.value).startswith("m.txt:8: unclosed bracket")
 
 
-def test_compute_times_are_those_of_the_target(tmp_path: Path) -> None:
-    write(tmp_path, "m.txt", PROGRAM)
-    program = read_hlo(tmp_path / "m.txt", V4I).program
+def test_compute_times_are_those_of_the_target() -> None:
+    program = parse_hlo(PROGRAM, "m.txt", V4I).program
     assert program.instructions[1].compute_s == 256 / 1.370e14

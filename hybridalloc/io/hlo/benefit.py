@@ -18,8 +18,8 @@ from hybridalloc.target import Target
 LOOP_FACTOR = 5
 """How often a loop runs for XLA, whatever its trip count."""
 
-FLOAT32_ROUNDING = 6e-8
-"""Largest relative error of one rounding to float32: 2**-24."""
+FLOAT32_ROUNDING = 2**-24
+"""Largest relative error of one rounding to float32."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,10 @@ FREE = _words(
 """Neither moves data nor computes, or what it does is counted elsewhere: in the
 computations that it calls, or by the copy engine."""
 
-FREE_SUFFIXES = ("-start", "-update", "-done")
+PASS_THROUGH = _words("add-dependency bitcast domain opt-barrier")
+"""Gives out its first operand, array by array."""
+
+ASYNCHRONOUS = ("-start", "-update", "-done")
 """Endings of the opcodes of asynchronous instructions, which take no time in XLA."""
 
 FREE_TARGETS = frozenset({"AllocateBuffer", "ConcatBitcast"})
@@ -65,6 +68,6 @@ def is_free(instruction: HloInstruction) -> bool:
     """Whether it takes no time and touches no memory."""
     return (
         instruction.opcode in FREE
-        or instruction.opcode.endswith(FREE_SUFFIXES)
+        or instruction.opcode.endswith(ASYNCHRONOUS)
         or custom_call_target(instruction) in FREE_TARGETS
     )

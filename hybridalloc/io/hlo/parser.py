@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from hybridalloc.io.hlo.module import Computation, HloInstruction, HloModule
-from hybridalloc.io.hlo.shape import parse_shape, split_top_level
+from hybridalloc.io.hlo.shape import COMMENT, parse_shape, split_top_level
 from hybridalloc.io.hlo.verifier import faults
 
 _HEADER = re.compile(r"HloModule\s+([^\s,]+)")
@@ -15,7 +15,6 @@ _COMPUTATION = re.compile(r"(ENTRY\s+)?%?([\w.\-]+)\s*(\(.*)?\{\s*$")
 _ASSIGNMENT = re.compile(r"(ROOT\s+)?%?([\w.\-]+)\s*=\s*")
 _OPCODE = re.compile(r"\s*([a-z][\w\-]*)\(")
 _NAME = re.compile(r"%?([\w.\-]+)$")
-_COMMENT = re.compile(r"/\*.*?\*/")
 _TOKEN = re.compile(r'[(){}]|"(?:[^"\\]|\\.)*"')
 
 
@@ -153,7 +152,7 @@ class _Parser:
         close = _closing(line, opcode.end() - 1)
         inside = line[opcode.end() : close]
         literal = inside if opcode[1] in ("constant", "parameter", "iota") else ""
-        names = [] if literal else split_top_level(_COMMENT.sub("", inside))
+        names = [] if literal else split_top_level(COMMENT.sub("", inside))
         if opcode[1] == "parameter" and not literal.strip().isdigit():
             raise HloSyntaxError(
                 number, f"expected a parameter number, got {literal!r}"

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from hybridalloc.io.hlo.activation import Activations
 from hybridalloc.io.hlo.cost_analysis import CostAnalysis, InstructionCost
 from hybridalloc.io.hlo.module import HloModule
+from hybridalloc.io.hlo.opcodes import PASS_THROUGH
 from hybridalloc.io.hlo.parser import parse_module
 from hybridalloc.io.hlo.schedule import Schedule, Step, flatten
 from hybridalloc.io.hlo.shape import ShapeIndex
-from hybridalloc.io.hlo.storage import PASS_THROUGH, Storage, Value, held_operands
+from hybridalloc.io.hlo.storage import Storage, Value, held_operands
 from hybridalloc.program import Access, Buffer, Instruction, Memory, Program
 
 TRANSPARENT = PASS_THROUGH | {

@@ -67,7 +67,7 @@ def flatten(module: HloModule) -> Schedule:
     """Flatten a module's schedule.
 
     Raises:
-        HloSyntaxError: Computations call each other in a circle.
+        HloSyntaxError: The schedule would exceed ``MAX_STEPS``.
     """
     flattener = _Flattener(module)
     entry = flattener.add(module.entry, asynchronous=False)
@@ -80,24 +80,21 @@ class _Flattener:
         self.module = module
         self.steps: list[Step] = []
         self.loops: list[Loop] = []
-        self.active: list[str] = []
 
     def add(self, computation: Computation, *, asynchronous: bool) -> Frame:
         frame = Frame(computation)
-        self.active.append(computation.name)
         for instruction in computation.instructions:
-            called = self._add_called(instruction, frame, asynchronous)
+            called = self._add_called(instruction, asynchronous)
             frame.time[instruction] = len(self.steps)
             self.steps.append(Step(instruction, frame, called, asynchronous))
             if len(self.steps) > MAX_STEPS:
                 raise HloSyntaxError(
                     instruction.line, f"the schedule exceeds {MAX_STEPS} instructions"
                 )
-        self.active.pop()
         return frame
 
     def _add_called(
-        self, instruction: HloInstruction, frame: Frame, asynchronous: bool
+        self, instruction: HloInstruction, asynchronous: bool
     ) -> tuple[Frame, ...]:
         names = called_computations(instruction)
         if not names:
@@ -105,14 +102,10 @@ class _Flattener:
         start, called = len(self.steps), []
         is_async = asynchronous or instruction.opcode.endswith("-start")
         for name in names:
-            if name in self.active:
-                raise HloSyntaxError(
-                    instruction.line, f"computation {name} calls itself"
-                )
             computation = self.module.computations[name]
             called.append(self.add(computation, asynchronous=is_async))
         if instruction.opcode == "while":
-            count = trip_count(self.module, instruction, frame.computation)
+            count = trip_count(self.module, instruction)
             trips = UNKNOWN_TRIP_COUNT if count is None else count
             self.loops.append(Loop(start, len(self.steps), trips))
         return tuple(called)

@@ -134,7 +134,7 @@ _ARRAY = re.compile(r"([a-z][a-z0-9]*)\[([^\]]*)\](?:\{([^{}]*)\})?")
 _BUFFER = re.compile(r"b\((.*)\)")
 _TILE = re.compile(r"\(([^()]*)\)")
 _PROPERTY = re.compile(r"([A-Z]+)((?:\([^()]*\))+)")
-_COMMENT = re.compile(r"/\*.*?\*/")
+COMMENT = re.compile(r"/\*.*?\*/")
 
 
 @lru_cache(maxsize=65536)
@@ -144,7 +144,7 @@ def parse_shape(text: str) -> Shape:
     Raises:
         ValueError: The text is no shape.
     """
-    text = _COMMENT.sub("", text).strip()
+    text = COMMENT.sub("", text).strip()
     if text.startswith("("):
         if not text.endswith(")"):
             raise ValueError(f"unfinished tuple shape {text[:60]!r}")

@@ -11,18 +11,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from hybridalloc.io.hlo.module import Computation, HloInstruction, HloModule
+from hybridalloc.io.hlo.opcodes import ASYNCHRONOUS, PASS_THROUGH
 from hybridalloc.io.hlo.parser import HloSyntaxError
 from hybridalloc.io.hlo.schedule import Frame, Schedule, Step
 from hybridalloc.io.hlo.shape import Shape, ShapeIndex
 
 Value = tuple[int, ShapeIndex]
 """The step that defines it, and which array of its shape it is."""
-
-PASS_THROUGH = frozenset({"add-dependency", "bitcast", "domain", "opt-barrier"})
-"""Opcodes whose output is their first operand, array by array."""
-
-ASYNCHRONOUS = ("-start", "-update", "-done")
-"""Endings of the opcodes of asynchronous instructions."""
 
 STORELESS = frozenset({"token", "opaque"})
 

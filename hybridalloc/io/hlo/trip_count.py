@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from hybridalloc.io.hlo.module import Computation, HloInstruction, HloModule
 
 _FLIPPED = {"LT": "GT", "GT": "LT", "LE": "GE", "GE": "LE", "NE": "NE", "EQ": "EQ"}
-_TRANSPARENT = ("copy", "bitcast", "convert", "reshape", "copy-done", "copy-start")
+_KEEPING = ("copy", "bitcast", "convert", "reshape", "copy-done", "copy-start")
+"""Opcodes whose output, if a scalar, has the value of their operand."""
 
 MAX_DEPTH = 12
 """A counter is a few instructions away from the loop's tuple, or not one at all."""
@@ -23,9 +24,7 @@ class _Scalar:
     offset: int
 
 
-def trip_count(
-    module: HloModule, loop: HloInstruction, parent: Computation
-) -> int | None:
+def trip_count(module: HloModule, loop: HloInstruction) -> int | None:
     """The number of trips of a while instruction, or ``None`` if it is not known.
 
     Known are counters: an element of the loop's tuple that starts at a constant,
@@ -132,7 +131,7 @@ def _scalar(
             inner = module.computations[value.called("calls")[0]]
             given = [_scalar(module, x, arguments, depth - 1) for x in value.operands]
             return _scalar(module, inner.root, given, depth - 1)
-        case opcode if opcode in _TRANSPARENT and value.operands:
+        case opcode if opcode in _KEEPING and value.operands:
             return _scalar(module, value.operands[0], arguments, depth - 1)
         case _:
             return None
@@ -162,7 +161,7 @@ def _initial(loop: HloInstruction, element: int | None) -> int | None:
     if element is None or state.opcode != "tuple" or element >= len(state.operands):
         return None
     value = state.operands[element]
-    while value.opcode in _TRANSPARENT and value.operands:
+    while value.opcode in _KEEPING and value.operands:
         value = value.operands[0]
     literal = re.fullmatch(r"\s*(-?\d+)\s*", value.literal)
     return int(literal[1]) if value.opcode == "constant" and literal else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from hybridalloc.io.hlo.module import Computation, HloInstruction, HloModule
+from hybridalloc.io.hlo.opcodes import PASS_THROUGH
 from hybridalloc.io.hlo.shape import Shape, ShapeIndex
 
 Fault = tuple[int, str]
@@ -90,7 +91,7 @@ def _passed_on(instruction: HloInstruction) -> Shape:
             return Shape("tuple", elements=shapes)
         case "get-tuple-element":
             return shapes[0].at(instruction.integers("index"))
-        case "add-dependency" | "bitcast" | "domain" | "opt-barrier":
+        case opcode if opcode in PASS_THROUGH:
             return shapes[0]
     return instruction.shape
 

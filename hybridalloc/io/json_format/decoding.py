@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from hybridalloc.io.json_format import records as schema
+from hybridalloc.io.json_format import records
 from hybridalloc.io.json_format.fault import FieldError, decode_at, decode_each
 from hybridalloc.memory_map import Allocation, Eviction, MemoryMap, Slice
 from hybridalloc.problem import Problem
@@ -22,14 +22,14 @@ Names = Mapping[str, int]
 """The index of each buffer's name."""
 
 
-def decode_problem(file: schema.ProblemFile) -> Problem:
+def decode_problem(file: records.ProblemFile) -> Problem:
     """The problem of a record.
 
     Raises:
         FieldError: It says something impossible.
     """
     program = decode_at("program", file.program, _program)
-    target = decode_at("target", file.target, _target)
+    target = decode_at("target", file.target, decode_target)
     if target.fast.capacity is None:
         message = "the capacity of the fast memory is missing, expected its bytes"
         raise FieldError(message, "target", "spaces", 0)
@@ -41,16 +41,18 @@ def decode_problem(file: schema.ProblemFile) -> Problem:
     return Problem(program, target, file.cost_model, compiler_map)
 
 
-def decode_map(file: schema.MapFile | schema.MapRecord, program: Program) -> MemoryMap:
+def decode_map(
+    file: records.MapFile | records.MapRecord, program: Program
+) -> MemoryMap:
     """The memory map of a record, for this program.
 
     Raises:
         FieldError: It says something impossible, or is for another program.
     """
     names = program.buffer_index
-    meant = file.program if isinstance(file, schema.MapFile) else program.name
+    meant = file.program if isinstance(file, records.MapFile) else program.name
 
-    def allocation(record: schema.AllocationRecord) -> Allocation:
+    def allocation(record: records.AllocationRecord) -> Allocation:
         if meant != program.name and record.buffer not in names:
             message = f"this map is for program {meant!r}, not {program.name!r}, which"
             raise FieldError(f"{message} has no buffer {record.buffer!r}", "buffer")
@@ -59,7 +61,7 @@ def decode_map(file: schema.MapFile | schema.MapRecord, program: Program) -> Mem
     return MemoryMap(decode_each("allocations", file.allocations, allocation))
 
 
-def _program(record: schema.ProgramRecord) -> Program:
+def _program(record: records.ProgramRecord) -> Program:
     names = _names(record.buffers)
     return Program(
         name=record.name,
@@ -73,7 +75,7 @@ def _program(record: schema.ProgramRecord) -> Program:
     )
 
 
-def _names(buffers: Iterable[schema.BufferRecord]) -> Names:
+def _names(buffers: Iterable[records.BufferRecord]) -> Names:
     names: dict[str, int] = {}
     for index, buffer in enumerate(buffers):
         first = names.setdefault(buffer.name, index)
@@ -83,12 +85,12 @@ def _names(buffers: Iterable[schema.BufferRecord]) -> Names:
     return names
 
 
-def _instruction(record: schema.InstructionRecord, names: Names) -> Instruction:
-    def access(item: schema.AccessRecord) -> Access:
+def _instruction(record: records.InstructionRecord, names: Names) -> Instruction:
+    def access(item: records.AccessRecord) -> Access:
         buffer = _index(names, item.buffer, "buffer")
         return Access(buffer, item.read_bytes, item.write_bytes, item.whole)
 
-    def observation(item: schema.ObservationRecord) -> Observation:
+    def observation(item: records.ObservationRecord) -> Observation:
         fast = [_index(names, name, "fast", i) for i, name in enumerate(item.fast)]
         return Observation(tuple(sorted(fast)), item.cycles)
 
@@ -101,7 +103,12 @@ def _instruction(record: schema.InstructionRecord, names: Names) -> Instruction:
     )
 
 
-def _target(record: schema.TargetRecord) -> Target:
+def decode_target(record: records.TargetRecord) -> Target:
+    """The target of a record; its fast memory may lack a capacity.
+
+    Raises:
+        FieldError: It says something impossible.
+    """
     fields = dict(vars(record))
     fields["spaces"] = decode_each(
         "spaces", record.spaces, lambda item: MemorySpace(**vars(item))
@@ -112,7 +119,7 @@ def _target(record: schema.TargetRecord) -> Target:
     return Target(**fields)
 
 
-def _allocation(record: schema.AllocationRecord, names: Names) -> Allocation:
+def _allocation(record: records.AllocationRecord, names: Names) -> Allocation:
     eviction = record.eviction
     return Allocation(
         buffer=_index(names, record.buffer, "buffer"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from hybridalloc.io.json_format import records as schema
+from hybridalloc.io.json_format import records
 from hybridalloc.memory_map import Allocation, MemoryMap
 from hybridalloc.problem import CostModel, Problem
 from hybridalloc.program import Instruction, Program
@@ -25,10 +25,10 @@ def encode_problem(problem: Problem) -> Fields:
     Raises:
         ValueError: A number is beyond what the format holds (2^53).
     """
-    program, target = problem.program, _encode(schema.TargetRecord, problem.target)
+    program, target = problem.program, _encode(records.TargetRecord, problem.target)
     fields: Fields = {
         "format": "hybridalloc/problem",
-        "version": schema.VERSION,
+        "version": records.VERSION,
         "program": _program(program),
         "target": {**target, "spaces": iter(target["spaces"])},
     }
@@ -49,7 +49,7 @@ def encode_map(memory_map: MemoryMap, problem: Problem) -> Fields:
     """
     return {
         "format": "hybridalloc/map",
-        "version": schema.VERSION,
+        "version": records.VERSION,
         "program": problem.program.name,
         "target": problem.target.name,
         "capacity_bytes": problem.target.capacity,
@@ -62,19 +62,19 @@ def _program(program: Program) -> Fields:
     fields: Fields = {
         "name": program.name,
         "instructions": (_instruction(i, names) for i in program.instructions),
-        "buffers": _encode_each(schema.BufferRecord, program.buffers),
+        "buffers": _encode_each(records.BufferRecord, program.buffers),
     }
     if program.loops:
-        fields["loops"] = _encode_each(schema.LoopRecord, program.loops)
+        fields["loops"] = _encode_each(records.LoopRecord, program.loops)
     return fields
 
 
 def _instruction(instruction: Instruction, names: Sequence[str]) -> Fields:
-    record = schema.InstructionRecord(
+    record = records.InstructionRecord(
         name=instruction.name,
         compute_s=instruction.compute_s,
         accesses=tuple(
-            schema.AccessRecord(
+            records.AccessRecord(
                 buffer=names[access.buffer],
                 read_bytes=access.read_bytes,
                 write_bytes=access.write_bytes,
@@ -84,7 +84,7 @@ def _instruction(instruction: Instruction, names: Sequence[str]) -> Fields:
         ),
         scratch_bytes=instruction.scratch_bytes,
         observations=tuple(
-            schema.ObservationRecord(
+            records.ObservationRecord(
                 fast=tuple(names[index] for index in seen.fast), cycles=seen.cycles
             )
             for seen in instruction.observations
@@ -104,7 +104,7 @@ def _allocation(allocation: Allocation, program: Program) -> Fields:
             f"{len(program.buffers)} buffers"
         )
     eviction = allocation.eviction
-    record = schema.AllocationRecord(
+    record = records.AllocationRecord(
         buffer=program.buffers[allocation.buffer].name,
         offset=allocation.offset,
         start=allocation.start,
@@ -112,26 +112,26 @@ def _allocation(allocation: Allocation, program: Program) -> Fields:
         origin=allocation.origin,
         ready=None if allocation.ready == allocation.start else allocation.ready,
         slices=tuple(
-            schema.SliceRecord(size=piece.size, issue=piece.issue)
+            records.SliceRecord(size=piece.size, issue=piece.issue)
             for piece in allocation.slices
         ),
         eviction=None
         if eviction is None
-        else schema.EvictionRecord(issue=eviction.issue, due=eviction.due),
+        else records.EvictionRecord(issue=eviction.issue, due=eviction.due),
     )
     return _dump(record)
 
 
 def _encode_each(
-    kind: type[schema.Record], items: Iterable[object]
+    kind: type[records.Record], items: Iterable[object]
 ) -> Iterator[Fields]:
     return (_encode(kind, item) for item in items)
 
 
-def _encode(kind: type[schema.Record], item: object) -> Fields:
+def _encode(kind: type[records.Record], item: object) -> Fields:
     """The fields of a record that has the names of the item's own."""
     return _dump(kind.model_validate(item, from_attributes=True))
 
 
-def _dump(record: schema.Record) -> Fields:
+def _dump(record: records.Record) -> Fields:
     return record.model_dump(mode="json", exclude_defaults=True)

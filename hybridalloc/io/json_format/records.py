@@ -64,6 +64,7 @@ class InstructionRecord(Record):
     """One step of the schedule."""
 
     name: str
+    """Need not be unique."""
     compute_s: Amount = 0.0
     """Seconds of computation, were memory infinitely fast."""
     accesses: tuple[AccessRecord, ...] = ()
@@ -84,8 +85,10 @@ class BufferRecord(Record):
     is_input: bool = False
     """Whether its slow copy is valid before the program starts."""
     is_output: bool = False
-    cross_program: bool = True
     """Whether its slow copy must be valid after the program ends."""
+    cross_program: bool = True
+    """Whether solvers may choose it for the cross-program prefetch, if it is an input.
+    """
     memory: Memory = Memory.ANY
     """'slow': never in fast memory; 'fast': always served from it."""
     offset: Whole | None = None
@@ -107,8 +110,11 @@ class ProgramRecord(Record):
     """Instructions in scheduled order, the buffers they touch, and their loops."""
 
     name: str
+    """Maps repeat it."""
     instructions: tuple[InstructionRecord, ...]
+    """In scheduled order; at least one."""
     buffers: tuple[BufferRecord, ...]
+    """In any order."""
     loops: tuple[LoopRecord, ...] = ()
     """By start; outer loops before the ones within them."""
 
@@ -117,6 +123,7 @@ class SpaceRecord(Record):
     """One memory."""
 
     name: str
+    """What to call it."""
     read_bandwidth: Rate
     """Bytes a second."""
     write_bandwidth: Rate
@@ -146,6 +153,7 @@ class TargetRecord(Record):
     """The machine."""
 
     name: str
+    """What to call it."""
     spaces: tuple[SpaceRecord, ...]
     """The fast memory, then the slow one."""
     flops_per_second: Rate
@@ -153,6 +161,7 @@ class TargetRecord(Record):
     clock_hz: Rate
     """Turns cycles into seconds."""
     copy_engine: CopyEngineRecord = CopyEngineRecord()
+    """What copies between the memories while the program runs."""
     cross_program_prefetches: Whole = 1
     """How many inputs may be fetched before the program starts."""
 
@@ -200,13 +209,16 @@ class MapRecord(Record):
     """The allocations; copies issued at one point queue in this order."""
 
     allocations: tuple[AllocationRecord, ...]
+    """Copies issued at one point queue in this order."""
 
 
 class ProblemFile(Record):
     """A problem: a program, the target it runs on, and how time is judged."""
 
     format: Literal["hybridalloc/problem"]
+    """What the file is."""
     version: Version
+    """The version of the format."""
     program: ProgramRecord
     """What is mapped."""
     target: TargetRecord
@@ -221,7 +233,9 @@ class MapFile(Record):
     """A memory map: which buffers are in fast memory, when and where."""
 
     format: Literal["hybridalloc/map"]
+    """What the file is."""
     version: Version
+    """The version of the format."""
     program: str
     """The name of the program that the map is for."""
     target: str

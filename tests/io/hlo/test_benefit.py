@@ -70,7 +70,7 @@ def test_the_tolerance_is_two_roundings_of_the_largest_time_for_each_site() -> N
     definition, use = Site(0, 100, 1), Site(0, 40, 1, loop_depth=1)
     # The largest time is 5 * 40 s, there are two sites, and the root of 16 is 4.
     tolerance = rounding_tolerance(definition, [use], 16, TARGET)
-    assert tolerance == pytest.approx(2 * 2 * 6e-8 * 200 / 4)
+    assert tolerance == pytest.approx(2 * 2 * 2**-24 * 200 / 4)
 
 
 def test_an_empty_buffer_has_no_score() -> None:

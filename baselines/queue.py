@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from hybridalloc.arrays import Floats, Ints
 
 TOLERANCE = 1e-12
 """Seconds by which a copy may seem late and still be on time: rounding."""
@@ -27,7 +25,7 @@ class Queue(Generic[Name]):
     """
 
     def __init__(self) -> None:
-        self._names: list[Name | None] = []
+        self._names: list[Name] = []
         self._points: Ints = np.zeros((2, 64), np.int64)
         self._seconds: Floats = np.zeros(64)
 
@@ -48,15 +46,20 @@ class Queue(Generic[Name]):
 
     def finish(self, clock: Floats) -> Floats:
         """(copies,): the idle time at which each copy is complete."""
-        total = np.cumsum(self.work)
-        begin = clock[self.issue] - (total - self.work)
-        return total + np.maximum.accumulate(begin)
+        return _finish(clock, self.issue, self.work)
 
     def lateness(self, clock: Floats) -> float:
         """By how much the latest copy misses its due point; 0 if all are on time."""
-        late = self.finish(clock) - clock[self.due]
-        seconds = float(late.max(initial=0.0))
-        return seconds if seconds > TOLERANCE else 0.0
+        return _lateness(self.finish(clock), clock[self.due])
+
+    def lateness_with(self, clock: Floats, issue: int, due: int, work: float) -> float:
+        """``lateness`` if one more copy were put in."""
+        at = self._place(issue, due)
+        issues, dues = np.insert(
+            self._points[:, : len(self._names)], at, (issue, due), 1
+        )
+        finish = _finish(clock, issues, np.insert(self.work, at, work))
+        return _lateness(finish, clock[dues])
 
     def latest_issue(self, clock: Floats, due: int, work: float, earliest: int) -> int:
         """The latest point to issue a copy at so that it and all others are on time.
@@ -96,23 +99,37 @@ class Queue(Generic[Name]):
         progress = np.stack((total - self.work, total), axis=1).ravel()
         return np.diff(np.interp(clock, at, progress))
 
-    def add(self, name: Name | None, issue: int, due: int, work: float) -> None:
+    def add(self, name: Name, issue: int, due: int, work: float) -> None:
         """Put in a copy; at one point, the one that is due first is issued first."""
         count = len(self._names)
         if count == len(self._seconds):
             self._points = np.concatenate((self._points, self._points), axis=1)
             self._seconds = np.concatenate((self._seconds, self._seconds))
-        before = (self.issue < issue) | ((self.issue == issue) & (self.due <= due))
-        at = int(np.count_nonzero(before))
+        at = self._place(issue, due)
         self._points[:, at + 1 : count + 1] = self._points[:, at:count]
         self._seconds[at + 1 : count + 1] = self._seconds[at:count]
         self._points[:, at] = issue, due
         self._seconds[at] = work
         self._names.insert(at, name)
 
-    def remove(self, name: Name | None) -> None:
+    def _place(self, issue: int, due: int) -> int:
+        """How many copies such a copy waits for."""
+        before = (self.issue < issue) | ((self.issue == issue) & (self.due <= due))
+        return int(np.count_nonzero(before))
+
+    def remove(self, name: Name) -> None:
         """Take out a copy."""
         at, count = self._names.index(name), len(self._names)
         self._points[:, at : count - 1] = self._points[:, at + 1 : count]
         self._seconds[at : count - 1] = self._seconds[at + 1 : count]
         del self._names[at]
+
+
+def _finish(clock: Floats, issue: Ints, work: Floats) -> Floats:
+    total = np.cumsum(work)
+    return total + np.maximum.accumulate(clock[issue] - (total - work))
+
+
+def _lateness(finish: Floats, due: Floats) -> float:
+    seconds = float((finish - due).max(initial=0.0))
+    return seconds if seconds > TOLERANCE else 0.0

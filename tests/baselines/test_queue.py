@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hybridalloc.baselines.copies import Queue
+from hybridalloc.baselines.queue import Queue
 
 CLOCK = np.arange(11.0)
 """Ten instructions with one second of idle time each."""
@@ -59,6 +59,15 @@ def test_a_copy_does_not_make_those_after_it_late() -> None:
 def test_at_one_point_the_copy_that_is_due_first_goes_first() -> None:
     waiting = queue((1, 9, 4.0), (1, 3, 2.0))
     assert waiting.due.tolist() == [3, 9]
+    assert waiting.lateness(CLOCK) == 0.0
+
+
+def test_a_copy_can_be_asked_about_without_putting_it_in() -> None:
+    """Before the other, it is done at 3, and the other at 6 instead of 5."""
+    waiting = queue((1, 5, 3.0))
+    assert waiting.lateness_with(CLOCK, issue=1, due=3, work=2.0) == 1.0
+    assert waiting.lateness_with(CLOCK, issue=4, due=6, work=2.0) == 0.0
+    assert waiting.issue.tolist() == [1]
     assert waiting.lateness(CLOCK) == 0.0
 
 
