@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from hybridalloc.baselines.placed import Placed, in_queue_order
 from hybridalloc.baselines.plan import Plan
-from hybridalloc.map_arrays import MapArrays
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.program import Memory
 from hybridalloc.simulator import Simulator
+from hybridalloc.simulator.map_arrays import MapArrays
 from hybridalloc.solver import Run
 
 NEGLIGIBLE = 1e-4

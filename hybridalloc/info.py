@@ -7,8 +7,8 @@ from itertools import accumulate
 from pathlib import Path
 
 from hybridalloc.checker import check
-from hybridalloc.io.fidelity import fidelity
 from hybridalloc.io.read import Input, read_input
+from hybridalloc.io.xla.fidelity import fidelity
 from hybridalloc.problem import CostModel
 from hybridalloc.program import Program
 from hybridalloc.simulator import Simulator

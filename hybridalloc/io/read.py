@@ -9,7 +9,7 @@ from hybridalloc.errors import InputError, UsageError
 from hybridalloc.io import json_format
 from hybridalloc.io.files import read_text
 from hybridalloc.io.target_file import get_target
-from hybridalloc.io.xla_dump import XlaDump, parse_hlo, read_dump
+from hybridalloc.io.xla.dump import XlaDump, parse_hlo, read_dump
 from hybridalloc.problem import CostModel, Problem
 from hybridalloc.target import Target
 

@@ -14,7 +14,7 @@ from hybridalloc.io.hlo.benefit import (
 from hybridalloc.io.hlo.reader import HloProgram, value_name
 from hybridalloc.io.hlo.schedule import Step
 from hybridalloc.io.hlo.storage import OperandUse, Value
-from hybridalloc.io.xla_dump import BufferRow, XlaDump
+from hybridalloc.io.xla.dump import BufferRow, XlaDump
 from hybridalloc.target import Target
 
 PASSING = frozenset({"tuple", "while", "conditional", "call"})

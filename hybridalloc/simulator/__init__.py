@@ -9,14 +9,14 @@ from itertools import accumulate
 
 import numpy as np
 
-from hybridalloc.cost_kernel import run_time
 from hybridalloc.cost_model import Costs, Uses, compile_costs
-from hybridalloc.map_arrays import EVICTION, PREFETCH, MapArrays
 from hybridalloc.memory_map import Allocation, MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.program import Program
-from hybridalloc.simulator_kernel import stall_time
-from hybridalloc.tape import Events, build_tape, moved_bytes, sort_copies
+from hybridalloc.simulator.map_arrays import EVICTION, PREFETCH, MapArrays
+from hybridalloc.simulator.running import run_time
+from hybridalloc.simulator.stalls import stall_time
+from hybridalloc.simulator.tape import Events, build_tape, moved_bytes, sort_copies
 
 
 @dataclass(frozen=True, slots=True)

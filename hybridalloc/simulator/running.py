@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from hybridalloc.arrays import Floats
 from hybridalloc.cost_model import Costs, Uses
-from hybridalloc.jit import compiled
-from hybridalloc.map_arrays import MapArrays
+from hybridalloc.simulator.jit import compiled
+from hybridalloc.simulator.map_arrays import MapArrays
 
 
 @compiled

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from hybridalloc.arrays import Floats
-from hybridalloc.jit import compiled
-from hybridalloc.tape import BEGIN, END, RUN, Events, Tape
+from hybridalloc.simulator.jit import compiled
+from hybridalloc.simulator.tape import BEGIN, END, RUN, Events, Tape
 
 ISSUED, DONE, AWAITED, LOWEST, SLACK, FORCED = range(6)
 """The columns of ``queues``, whose rows are the two queues: work ever issued, work

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hybridalloc.memory_map import Allocation, Origin, Slice
-from hybridalloc.oracle_plan import unroll, unusable
+from hybridalloc.oracle.plan import unroll, unusable
 from hybridalloc.problem import Problem
 from hybridalloc.program import Buffer, Instruction, Loop, Program
 from hybridalloc.target import MemorySpace, Target

@@ -1,7 +1,7 @@
 """XLA's own memory map, rebuilt from what it wrote after Memory Space Assignment.
 
 ``allocinfo`` tells where and when a buffer is in fast memory; the module after MSA
-tells when copies are issued and awaited (``xla_copies``).
+tells when copies are issued and awaited (``copies``).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from hybridalloc.io.xla_copies import AfterMsa, Copy
+from hybridalloc.io.xla.copies import AfterMsa, Copy
 from hybridalloc.memory_map import Allocation, Eviction, MemoryMap, Origin
 from hybridalloc.program import Program
 

@@ -10,9 +10,9 @@ from hlo_texts import hlo_text
 
 from hybridalloc.checker import check
 from hybridalloc.errors import InputError
-from hybridalloc.io.fidelity import Fidelity, fidelity
 from hybridalloc.io.hlo.reader import InputWarning
-from hybridalloc.io.xla_dump import XlaDump, parse_hlo, read_dump
+from hybridalloc.io.xla.dump import XlaDump, parse_hlo, read_dump
+from hybridalloc.io.xla.fidelity import Fidelity, fidelity
 from hybridalloc.memory_map import Allocation, MemoryMap, Origin
 from hybridalloc.oracle import execute
 from hybridalloc.problem import Problem

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hybridalloc.memory_map import Allocation, MemoryMap
-from hybridalloc.oracle_plan import Copy, Plan, unroll, unusable
+from hybridalloc.oracle.plan import Copy, Plan, unroll, unusable
 from hybridalloc.problem import Problem
 
 Words = npt.NDArray[np.uint64]

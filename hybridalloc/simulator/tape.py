@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from hybridalloc.arrays import Floats, Ints
-from hybridalloc.jit import compiled
-from hybridalloc.map_arrays import MapArrays
 from hybridalloc.program import Program
+from hybridalloc.simulator.jit import compiled
+from hybridalloc.simulator.map_arrays import MapArrays
 
 RUN, BEGIN, AGAIN, END = range(4)
 """What a step of the tape does: run an instruction, begin a loop, return to the begin

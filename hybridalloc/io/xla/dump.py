@@ -23,8 +23,8 @@ from hybridalloc.io.hlo.reader import (
     value_name,
 )
 from hybridalloc.io.tables import integer, integers, read_table
-from hybridalloc.io.xla_answer import AllocationRow, compiler_map
-from hybridalloc.io.xla_copies import AfterMsa
+from hybridalloc.io.xla.answer import AllocationRow, compiler_map
+from hybridalloc.io.xla.copies import AfterMsa
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.program import Observation, Program
 from hybridalloc.target import Target
