@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,11 +76,18 @@ def solve(
         InputError: The path cannot be read as a problem.
         StrategyError: The strategy handed back an invalid map or a contradiction.
     """
-    problem = _read(problem, target, cost_model, capacity)
     solver = get_solver(strategy) if isinstance(strategy, str) else strategy
     name = strategy if isinstance(strategy, str) else type(solver).__name__
     if time_limit is None:
         time_limit = DEFAULT_TIME_LIMIT_S if iterations is None else math.inf
+    _require_types(
+        *(problem, solver, warm_start),
+        time_limit=time_limit,
+        iterations=0 if iterations is None else iterations,
+        seed=seed,
+        workers=workers,
+    )
+    problem = _read(problem, target, cost_model, capacity)
     if not time_limit >= 0:
         raise UsageError(f"time limit {time_limit} is not >= 0 seconds")
     best = _Best.of(problem, name, callback)
@@ -96,6 +104,40 @@ def solve(
         raise UsageError(str(error)) from error
     outcome = _search(solver, problem, run, best)
     return best.result(outcome, run)
+
+
+def require_finite_time(simulator: Simulator) -> None:
+    """Refuse a problem whose numbers are too extreme to be simulated.
+
+    Raises:
+        UsageError: The time with everything in slow memory is not finite.
+    """
+    problem, slow_s = simulator.problem, simulator.slow_s
+    if not math.isfinite(slow_s):
+        raise UsageError(
+            f"program {problem.program.name}: its time is not finite under target "
+            f"{problem.target.name}: {slow_s} s with everything in slow memory"
+        )
+
+
+def _require_types(
+    problem: object, solver: object, warm_start: object, **numbers: object
+) -> None:
+    """Refuse what is nothing of the kind that ``solve`` takes."""
+    if not isinstance(problem, Problem | Path | str):
+        raise UsageError(f"problem {problem!r}: expected a Problem or a path")
+    if isinstance(solver, type) or not callable(getattr(solver, "solve", None)):
+        raise UsageError(f"strategy {solver!r}: expected a name or a solver object")
+    if not isinstance(warm_start, MemoryMap | None):
+        raise UsageError(
+            f"warm start {warm_start!r}: expected a MemoryMap, such as "
+            f"problem.compiler_map"
+        )
+    for name, value in numbers.items():
+        kind = Real if name == "time_limit" else Integral
+        if isinstance(value, bool) or not isinstance(value, kind):
+            what = "number" if kind is Real else "whole number"
+            raise UsageError(f"{name} {value!r}: expected a {what}")
 
 
 def _read(
@@ -156,7 +198,9 @@ class _Best:
     ) -> _Best:
         from hybridalloc.simulator import Simulator
 
-        return cls(problem, strategy, callback, Simulator(problem))
+        simulator = Simulator(problem)
+        require_finite_time(simulator)
+        return cls(problem, strategy, callback, simulator)
 
     def start_from(self, warm_start: MemoryMap) -> None:
         violation = self._violation(warm_start)
@@ -185,7 +229,7 @@ class _Best:
     def _record(self, memory_map: MemoryMap, found_by: str) -> None:
         simulation = self.simulator.simulate(memory_map)
         self.last_s = simulation.time_s
-        if self.history and self.last_s >= self.history[-1].time:
+        if self.history and not self.last_s < self.history[-1].time:
             return
         self.simulation = simulation
         runtime = time.monotonic() - self.started

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -281,6 +281,11 @@ def test_a_run_counts_down_to_its_deadline() -> None:
     [
         ({"time_limit": -1}, "time limit -1 is not >= 0"),
         ({"time_limit": math.nan}, "time limit nan is not >= 0"),
+        ({"time_limit": "1"}, "time_limit '1': expected a number"),
+        ({"iterations": 1.5}, r"iterations 1\.5: expected a whole number"),
+        ({"seed": None}, "seed None: expected a whole number"),
+        ({"workers": True}, "workers True: expected a whole number"),
+        ({"warm_start": "input"}, "warm start 'input': expected a MemoryMap"),
         ({"iterations": -1}, "iterations -1 is negative"),
         ({"workers": 0}, "workers 0 is not >= 1"),
         ({"capacity": 4096}, "a problem carries its own"),
@@ -308,6 +313,37 @@ def test_a_path_takes_target_cost_model_and_capacity(bundled: Path) -> None:
     assert [problem.target.name for problem in seen] == ["tpu-v4i", "tpu-v4"]
     assert [problem.cost_model for problem in seen] == ["roofline", "cycles"]
     assert [problem.target.capacity for problem in seen] == [128 * 2**20, 4096]
+
+
+@pytest.mark.parametrize("capacity", [1.5, True, "16MiB"])
+def test_a_capacity_that_is_no_whole_number_is_refused(
+    bundled: Path, capacity: object
+) -> None:
+    folder = bundled / "mixer_block_b128"
+    with pytest.raises(UsageError, match="expected a whole number of bytes"):
+        solve(folder, "slow", capacity=capacity)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("strategy", [None, 3, Scripted])
+def test_what_is_no_strategy_is_refused(strategy: object) -> None:
+    with pytest.raises(UsageError, match="expected a name or a solver object"):
+        solve(CHAIN, strategy)  # type: ignore[arg-type]
+
+
+def test_what_is_no_problem_or_target_is_refused(bundled: Path) -> None:
+    with pytest.raises(UsageError, match="problem 3: expected a Problem or a path"):
+        solve(3)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="target 3: expected a target or its name"):
+        solve(bundled / "mixer_block_b128", target=3)  # type: ignore[arg-type]
+
+
+def test_a_time_that_is_not_finite_is_refused() -> None:
+    """The two largest compute times already add up to infinity."""
+    program = CHAIN.program
+    instructions = [replace(x, compute_s=1e308) for x in program.instructions]
+    endless = replace(program, instructions=tuple(instructions))
+    with pytest.raises(UsageError, match="its time is not finite under target"):
+        solve(replace(CHAIN, program=endless), "slow")
 
 
 def test_a_path_that_is_no_problem_is_an_input_error(tmp_path: Path) -> None:

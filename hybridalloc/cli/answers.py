@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from hybridalloc.cli.endings import Exit
 from hybridalloc.cli.interruption import Interruption
 from hybridalloc.cli.options import (
     Capacity,
@@ -19,11 +21,11 @@ from hybridalloc.cli.options import (
     TargetName,
     TimeLimit,
     given_map,
-    require_folder,
     size_or_none,
 )
-from hybridalloc.cli.output import Exit, Step, progress, show, show_json, tell
-from hybridalloc.errors import UsageError
+from hybridalloc.cli.output import Step, progress, show, show_json
+from hybridalloc.errors import InputError, UsageError
+from hybridalloc.io.files import require_writable
 from hybridalloc.io.json_format import write_map
 from hybridalloc.io.read import read_problem
 from hybridalloc.memory_map import MemoryMap
@@ -74,7 +76,8 @@ def solve(
     as_json: Json = False,
 ) -> int:
     """Look for the memory map of least simulated time; Ctrl-C keeps the best so far."""
-    require_folder(out)
+    if out is not None:
+        require_writable(out)
     get_solver(strategy)
     limits = _Limits(time_limit, iterations, seed, workers)
     with progress() as step:
@@ -88,13 +91,13 @@ def solve(
         start = None if warm_start is None else given_map(warm_start, problem)
         case = _Case(str(input_path), problem, reference_times(problem))
         found, best = _answer(case, strategy, limits, step, start)
-    if out is not None and best is not None:
-        write_map(best, problem, out)
+    written, failure = _write(best, problem, out)
     if as_json:
         show_json(found.as_json())
     else:
-        written = [f"map written to {out}"] if out is not None and best else []
         show(answer_table(found), *written)
+    if failure is not None:
+        raise failure
     return _exit_code([found])
 
 
@@ -145,6 +148,19 @@ def compare(
     return _exit_code(rows)
 
 
+def _write(
+    best: MemoryMap | None, problem: Problem, out: Path | None
+) -> tuple[list[str], InputError | None]:
+    """Write a map; what to say of it, and an error that must not cost the answer."""
+    if out is None or best is None:
+        return [], None
+    try:
+        write_map(best, problem, out)
+    except InputError as error:
+        return [], error
+    return [f"map written to {out}"], None
+
+
 @dataclass(frozen=True, slots=True)
 class _Limits:
     time_limit: float | None
@@ -168,8 +184,13 @@ def _compare(
     sizes: Sequence[int | None],
     limits: _Limits,
 ) -> list[Record]:
-    """The rows; those so far where Ctrl-C ends the comparison."""
+    """The rows; those so far where Ctrl-C ends the comparison.
+
+    Raises:
+        UsageError: No strategy applies to any input.
+    """
     rows: list[Record] = []
+    refused: list[UsageError] = []
     total = len(problems) * len(names) * len(sizes)
     with (
         suppress(KeyboardInterrupt),
@@ -178,10 +199,17 @@ def _compare(
     ):
         for case in _cases(problems, sizes):
             for name in names:
-                rows += _row(case, name, limits, step)
+                try:
+                    rows.append(_answer(case, name, limits, step)[0])
+                except UsageError as error:
+                    refused.append(UsageError(f"{case.path}: {error}"))
                 step("", advance=1)
                 if interruption.happened:
                     return rows
+    if refused and not rows:
+        raise refused[0]
+    for refusal in refused:
+        warnings.warn(str(refusal), stacklevel=2)
     return rows
 
 
@@ -192,15 +220,6 @@ def _cases(
         for size in sizes:
             resized = problem if size is None else problem.with_capacity(size)
             yield _Case(path, resized, reference_times(resized))
-
-
-def _row(case: _Case, strategy: str, limits: _Limits, step: Step) -> list[Record]:
-    """The answer of a strategy; none, and a warning, if it does not apply."""
-    try:
-        return [_answer(case, strategy, limits, step)[0]]
-    except UsageError as error:
-        tell("warning", f"{case.path}: {error}")
-        return []
 
 
 def _answer(

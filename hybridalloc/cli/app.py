@@ -27,8 +27,8 @@ def root(
     """Decide which tensors of a compiled ML program are in fast memory, when and where.
 
     Exit codes: 0 an answer; 1 proven infeasible, or the check failed; 2 bad input or
-    usage; 3 no answer within the limit; 70 a defect in hybridalloc; 130 interrupted
-    before there was an answer.
+    usage; 3 no answer within the limit; 70 a defect in hybridalloc; 74 stdout is full
+    or closed; 130 interrupted before there was an answer.
     """
     if show_version:
         show(f"hybridalloc {_version()}")

@@ -10,6 +10,7 @@ import typer
 
 from hybridalloc.checker import Violation
 from hybridalloc.checker import check as violations_of
+from hybridalloc.cli.endings import Exit
 from hybridalloc.cli.options import (
     Capacity,
     Input,
@@ -17,11 +18,11 @@ from hybridalloc.cli.options import (
     Model,
     TargetName,
     given_map,
-    require_folder,
     size_or_none,
 )
-from hybridalloc.cli.output import Exit, progress, show, show_json
+from hybridalloc.cli.output import progress, show, show_json
 from hybridalloc.errors import UsageError
+from hybridalloc.io.files import require_writable
 from hybridalloc.io.json_format import write_problem
 from hybridalloc.io.read import read_problem
 from hybridalloc.oracle import Mismatch, execute
@@ -117,7 +118,7 @@ def convert(
     """Write a problem file, which holds the program, the target and the cost model."""
     if not out.name.endswith((".json", ".json.gz")):
         raise UsageError(f"{out}: expected a name that ends in .json or .json.gz")
-    require_folder(out)
+    require_writable(out)
     with progress() as step:
         step(f"reading {short_name(str(input_path))}")
         size = size_or_none(capacity)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from hybridalloc.cli.endings import Exit
 from hybridalloc.cli.options import Json
-from hybridalloc.cli.output import Exit, show, show_json
+from hybridalloc.cli.output import show, show_json
 from hybridalloc.registry import STRATEGIES
 from hybridalloc.report.tables import facts_table, targets_table
 from hybridalloc.target import TARGETS

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hybridalloc.errors import InputError, UsageError
+from hybridalloc.errors import UsageError
 from hybridalloc.io.json_format import read_map
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import CostModel, Problem
@@ -89,17 +89,3 @@ def given_map(name: str, problem: Problem) -> MemoryMap:
             f"after_msa, allocinfo and bufferinfo, or a problem file with compiler_map)"
         )
     return problem.compiler_map
-
-
-def require_folder(out: Path | None) -> None:
-    """Find out before any work that a file can be written there.
-
-    Raises:
-        InputError: Its folder does not exist, or it is a folder itself.
-    """
-    if out is None:
-        return
-    if not out.absolute().parent.is_dir():
-        raise InputError(out, f"expected an existing folder {out.parent} to write to")
-    if out.is_dir():
-        raise InputError(out, "expected the name of a file to write, this is a folder")

@@ -8,7 +8,6 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import IntEnum
 from typing import Protocol
 
 from rich.console import Console, RenderableType
@@ -24,19 +23,8 @@ from rich.progress import (
 _UNLIMITED_WIDTH = 1000
 
 
-class Exit(IntEnum):
-    """Exit codes."""
-
-    ANSWER = 0
-    INFEASIBLE = 1
-    """Proven infeasible, or a check failed."""
-    BAD_INPUT = 2
-    """Bad input or usage."""
-    NO_ANSWER = 3
-    """Within the limit."""
-    DEFECT = 70
-    INTERRUPTED = 130
-    """By Ctrl-C, before there was an answer."""
+class OutputError(Exception):
+    """Stdout does not take what there is to say."""
 
 
 class Step(Protocol):
@@ -46,15 +34,9 @@ class Step(Protocol):
         """Show the description; count more steps as complete."""
 
 
-def tell(kind: str, message: str) -> None:
-    """Write one line to stderr, such as ``error: ...``, whatever the message holds."""
-    line = "".join(c if c.isprintable() else " " for c in " ".join(message.split("\n")))
-    print(f"{kind}: {line}", file=sys.stderr, flush=True)
-
-
 def show(*parts: RenderableType) -> None:
     """Write tables and lines for people to stdout, folded on a terminal only."""
-    terminal = sys.stdout.isatty()
+    terminal = sys.stdout is not None and sys.stdout.isatty()
     text = io.StringIO()
     console = Console(
         file=text,
@@ -75,12 +57,39 @@ def show_json(value: object) -> None:
 
 
 def _write(text: str) -> None:
-    """Write to stdout; where the reader has gone, the answer stands all the same."""
-    try:
+    if sys.stdout is None:
+        raise OutputError("cannot write to stdout: it is closed")
+    with _stdout_judged():
         sys.stdout.write(text)
         sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def flush() -> None:
+    """Have stdout take what was written; where its reader has gone, all is well.
+
+    Raises:
+        OutputError: It does not.
+    """
+    if sys.stdout is not None:
+        with _stdout_judged():
+            sys.stdout.flush()
+
+
+@contextmanager
+def _stdout_judged() -> Iterator[None]:
+    """Where the reader of stdout has gone, the answer stands all the same."""
+    try:
+        yield
+    except OSError as error:
+        failure = unwritable(error)
+        if not isinstance(error, BrokenPipeError):
+            raise failure from error
+
+
+def unwritable(error: OSError) -> OutputError:
+    """Give stdout up, as Python writes to it at its end; the error to raise."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return OutputError(f"cannot write to stdout: {error.strerror or error}")
 
 
 @contextmanager
@@ -98,7 +107,7 @@ def progress(total: int | None = None) -> Iterator[Step]:
         TimeElapsedColumn(),
         console=Console(stderr=True),
         transient=True,
-        disable=not sys.stderr.isatty(),
+        disable=sys.stderr is None or not sys.stderr.isatty(),
     )
     task = bar.add_task("", total=total)
 

@@ -1,7 +1,8 @@
-"""The entry point: what goes wrong becomes one line and an exit code."""
+"""What goes wrong in a command becomes one line and an exit code."""
 
 from __future__ import annotations
 
+import errno
 import os
 import traceback
 import warnings
@@ -11,11 +12,14 @@ from typer.exceptions import TyperException
 from typer.main import get_command
 
 from hybridalloc.cli.app import app
-from hybridalloc.cli.output import Exit, tell
+from hybridalloc.cli.endings import Exit, interrupted, tell
+from hybridalloc.cli.output import OutputError, flush, unwritable
 from hybridalloc.errors import HybridAllocError, StrategyError
 
+_WRITING_FAILED = (errno.ENOSPC, errno.EBADF, errno.EIO)
 
-def main(arguments: Sequence[str] | None = None) -> int:
+
+def run(arguments: Sequence[str] | None) -> int:
     """Run one command.
 
     Args:
@@ -24,28 +28,48 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code.
     """
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        warnings.showwarning = _show_warning
         try:
-            code = get_command(app).main(
-                arguments, prog_name="hybridalloc", standalone_mode=False
-            )
+            code = _run(arguments)
         except TyperException as error:
             # Typer checks values with pydantic, which puts these words before its own.
             message = error.format_message().replace("Value error, ", "")
-            tell("error", f"{message} (try --help)")
-            return Exit.BAD_INPUT
+            return _failed(Exit.BAD_INPUT, f"{message} (try --help)")
         except StrategyError as error:
             return _internal_error(error)
         except HybridAllocError as error:
-            tell("error", str(error))
-            return Exit.BAD_INPUT
+            return _failed(Exit.BAD_INPUT, str(error))
+        except OutputError as error:
+            return _failed(Exit.OUTPUT, str(error))
         except Exception as error:
             return _internal_error(error)
     if code == Exit.INTERRUPTED:
-        tell("error", "interrupted before there was an answer")
+        return interrupted()
+    for warning in caught:
+        if issubclass(warning.category, UserWarning):
+            tell("warning", str(warning.message))
+    return code
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    command = get_command(app)
+    try:
+        code = command.main(arguments, prog_name="hybridalloc", standalone_mode=False)
+    except SystemExit:  # so Typer ends when the reader of its help has gone
+        code = Exit.ANSWER
+    except OSError as error:
+        # Typer's help, which stdout did not take: nothing else writes unguarded.
+        if error.filename is None and error.errno in _WRITING_FAILED:
+            raise unwritable(error) from error
+        raise
+    flush()
     return int(code or Exit.ANSWER)
+
+
+def _failed(code: Exit, message: str) -> int:
+    tell("error", message)
+    return code
 
 
 def _internal_error(error: Exception) -> int:
@@ -58,15 +82,3 @@ def _internal_error(error: Exception) -> int:
             f"it with what HYBRIDALLOC_DEBUG=1 shows",
         )
     return Exit.DEFECT
-
-
-def _show_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: object = None,
-    line: str | None = None,
-) -> None:
-    """Show a warning as one line on stderr, without the code that raised it."""
-    tell("warning", str(message))

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import os
 import zlib
+from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
 from hybridalloc.errors import InputError
 
 GZIP_MAGIC = b"\x1f\x8b"
+
+
+def is_folder(path: Path) -> bool:
+    """Whether there is a folder at this path.
+
+    Raises:
+        InputError: The operating system does not tell, as for a name that is too long.
+    """
+    try:
+        return path.is_dir()
+    except (OSError, ValueError) as error:
+        raise InputError(path, f"cannot read this file: {_reason(error)}") from error
 
 
 def read_text(path: Path | str) -> str:
@@ -57,6 +71,37 @@ def write_text(path: Path | str, text: str) -> None:
         raise InputError(path, f"cannot write this file: {_reason(error)}") from error
 
 
+def require_writable(path: Path) -> None:
+    """Find out before any work that ``write_text`` will be able to write this file.
+
+    Raises:
+        InputError: Its folder does not exist or takes no files, or it is a folder.
+    """
+    if is_folder(path):
+        raise InputError(path, "expected the name of a file to write, this is a folder")
+    if not is_folder(path.absolute().parent):
+        raise InputError(path, f"expected an existing folder {path.parent} to write to")
+    try:
+        _try_to_write(path)
+    except (OSError, ValueError) as error:
+        raise InputError(path, f"cannot write this file: {_reason(error)}") from error
+
+
+def _try_to_write(path: Path) -> None:
+    """Write nothing, in the way of ``_write_bytes``."""
+    if _is_special(path):
+        if not os.access(path, os.W_OK):
+            raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+        return
+    final, temporary = _places(path)
+    with suppress(FileNotFoundError):
+        final.lstat()  # fails if the name is too long
+    try:
+        temporary.touch(exist_ok=False)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
 def _compress(data: bytes) -> bytes:
     stream = io.BytesIO()
     with gzip.GzipFile("", "wb", compresslevel=6, fileobj=stream, mtime=0) as file:
@@ -65,16 +110,26 @@ def _compress(data: bytes) -> bytes:
 
 
 def _write_bytes(path: Path, data: bytes) -> None:
-    if path.exists() and not path.is_file():  # a device or pipe must not be replaced
+    if _is_special(path):
         path.write_bytes(data)
         return
-    final = path.resolve()  # what a link points to is replaced, not the link
-    temporary = final.with_name(f".{uuid4().hex}.tmp")
+    final, temporary = _places(path)
     try:
         temporary.write_bytes(data)
         os.replace(temporary, final)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _is_special(path: Path) -> bool:
+    """Whether this is a device or pipe, which must not be replaced."""
+    return path.exists() and not path.is_file()
+
+
+def _places(path: Path) -> tuple[Path, Path]:
+    """Where a file goes, and where it is until it is complete."""
+    final = path.resolve()  # what a link points to is replaced, not the link
+    return final, final.with_name(f".{uuid4().hex}.tmp")
 
 
 def _reason(error: Exception) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hybridalloc.errors import InputError, UsageError
 from hybridalloc.io import json_format
-from hybridalloc.io.files import read_text
+from hybridalloc.io.files import is_folder, read_text
 from hybridalloc.io.target_file import get_target
 from hybridalloc.io.xla.dump import XlaDump, parse_hlo, read_dump
 from hybridalloc.problem import CostModel, Problem
@@ -63,10 +63,12 @@ def read_input(
     """
     path = Path(path)
     machine = get_target(target) if isinstance(target, str) else target
+    if not isinstance(machine, Target | None):
+        raise UsageError(f"target {target!r}: expected a target or its name")
     if cost_model is not None and cost_model not in list(CostModel):
         known = ", ".join(CostModel)
         raise UsageError(f"unknown cost model {cost_model!r}; known: {known}")
-    text = None if path.is_dir() else read_text(path)
+    text = None if is_folder(path) else read_text(path)
     try:
         if text is not None and text.lstrip().startswith("{"):
             found = Input(json_format.loads_problem(text, path))
@@ -85,6 +87,8 @@ def read_input(
 
 
 def _sized(target: Target, capacity: int | None) -> Target:
+    if isinstance(capacity, bool) or not isinstance(capacity, int | None):
+        raise UsageError(f"capacity {capacity!r}: expected a whole number of bytes")
     try:
         return target if capacity is None else target.with_capacity(capacity)
     except ValueError as error:

@@ -10,6 +10,7 @@ from itertools import groupby
 from hybridalloc.checker import check
 from hybridalloc.problem import Problem
 from hybridalloc.solver import Infeasibility, Result, Status
+from hybridalloc.solving import require_finite_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +25,15 @@ class References:
 
 
 def reference_times(problem: Problem) -> References:
-    """Simulate all-slow and the compiler's own answer."""
+    """Simulate all-slow and the compiler's own answer.
+
+    Raises:
+        UsageError: The time of all-slow is not finite.
+    """
     from hybridalloc.simulator import Simulator  # loads the compiler of its loops
 
     simulator = Simulator(problem)
+    require_finite_time(simulator)
     answer = problem.compiler_map
     valid = answer is not None and not check(problem, answer)
     xla_s = simulator.simulate(answer).time_s if answer and valid else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from decimal import Decimal
 
@@ -68,11 +69,13 @@ def time_text(seconds: float | None) -> str:
 
     >>> time_text(0.0114660), time_text(2.5e-7), time_text(75), time_text(0)
     ('11.47 ms', '250 ns', '75 s', '0 s')
+    >>> time_text(float("inf")), time_text(float("nan"))
+    ('inf s', 'nan s')
     """
     if seconds is None:
         return MISSING
-    if seconds == 0:
-        return "0 s"
+    if seconds == 0 or not math.isfinite(seconds):
+        return f"{seconds:.0f} s"
     for unit, factor in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if abs(seconds) >= factor:
             return f"{_digits(seconds / factor, 4)} {unit}"

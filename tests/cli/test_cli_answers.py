@@ -81,6 +81,16 @@ class Infeasible:
         return Outcome(None, Status.INFEASIBLE, infeasibility=why)
 
 
+class Vandal:
+    """Answers, and removes the folder that the answer was to be written to."""
+
+    folder = Path()
+
+    def solve(self, problem: Problem, run: Run) -> Outcome:
+        self.folder.rmdir()
+        return Outcome(MemoryMap())
+
+
 class Broken:
     """Fails in a way that nobody foresaw."""
 
@@ -91,7 +101,10 @@ class Broken:
 @pytest.fixture
 def strategy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Registers the strategies of this module by their lower-case names."""
-    for solver in (Interrupted, InterruptedAtOnce, Unanswered, Infeasible, Broken):
+    for solver in (
+        *(Interrupted, InterruptedAtOnce, Unanswered, Infeasible),
+        *(Vandal, Broken),
+    ):
         entry = Entry(f"{__name__}:{solver.__name__}", "for tests")
         entries = {**registry.STRATEGIES, solver.__name__.lower(): entry}
         monkeypatch.setattr(registry, "STRATEGIES", entries)
@@ -230,6 +243,23 @@ def test_proven_infeasible_is_exit_code_one_and_says_why(
     assert answer["infeasibility"] == why
     table = command("solve", workload, "--strategy", "infeasible").out
     assert "instruction 3 needs 4 KiB too much: weights" in table
+
+
+@pytest.mark.usefixtures("strategy")
+def test_a_map_that_cannot_be_written_does_not_cost_the_answer(
+    command: Command,
+    workload: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    out = tmp_path / "gone" / "map.json"
+    out.parent.mkdir()
+    monkeypatch.setattr(Vandal, "folder", out.parent)
+    ran = command("solve", workload, "--strategy", "vandal", "--json", "--out", out)
+    assert ran.code == 2
+    assert json.loads(ran.out)["speedup_vs_slow"] == 1
+    assert ran.err.startswith(f"error: {out}: cannot write this file")
+    assert ran.err.count("\n") == 1
 
 
 @pytest.mark.usefixtures("strategy")

@@ -209,6 +209,52 @@ def test_a_name_that_spans_lines_is_still_told_in_one(
     assert_refused(command("solve", tmp_path / "two\nlines\x1b[31m"), "two lines")
 
 
+def test_a_name_that_is_too_long_is_refused(
+    command: Command, bundled: Path, tmp_path: Path
+) -> None:
+    good, long = bundled / WORKLOAD, "a" * 5000
+    for arguments in (
+        ("info", long),
+        ("check", good, long),
+        ("solve", good, "--out", long),
+        ("convert", good, "--out", f"{long}.json"),
+        ("solve", good, "--target", f"{long}.toml"),
+        ("solve", good, "--warm-start", long),
+    ):
+        assert_refused(command(*arguments), long, "File name too long")
+
+
+def test_a_comparison_to_which_no_strategy_applies_is_refused(
+    command: Command, bundled: Path
+) -> None:
+    path = bundled / WORKLOAD / "before_msa.hlo.gz"
+    ran = command("compare", path, path, "--strategies", "replay", "--json")
+    assert_refused(ran, str(path), "strategy replay", "compiler's answer")
+
+
+def test_an_error_stands_alone_although_the_input_was_warned_about(
+    command: Command, tmp_path: Path
+) -> None:
+    path = tmp_path / "odd.hlo"
+    path.write_text(MODULE.format(size=16, operand="x").replace("add(", "odd("))
+    assert command("info", path).err.startswith("warning: ")
+    assert_refused(command("check", path, "input"), "does not carry")
+
+
+def test_times_that_are_not_finite_are_refused(
+    command: Command, tmp_path: Path
+) -> None:
+    problem = tmp_path / "problem.json"
+    path = tmp_path / "tiny.hlo"
+    path.write_text(MODULE.format(size=16, operand="x"))
+    assert command("convert", path, "--out", problem).code == 0
+    text = problem.read_text()
+    spoiled = re.sub(r'"read_bandwidth": [^,}]+', '"read_bandwidth": 5e-324', text)
+    problem.write_text(spoiled)  # 64 bytes / 5e-324 bytes a second
+    for name in ("solve", "compare"):
+        assert_refused(command(name, problem), "its time is not finite under target")
+
+
 def test_a_folder_without_a_program_is_refused(
     command: Command, tmp_path: Path
 ) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hybridalloc.errors import InputError
-from hybridalloc.io.files import read_text, write_text
+from hybridalloc.io.files import is_folder, read_text, require_writable, write_text
 
 
 @pytest.mark.parametrize("name", ["plain.txt", "packed.txt.gz"])
@@ -113,3 +113,43 @@ def test_a_device_is_written_to_and_not_replaced(tmp_path: Path) -> None:
         write_text(f"/dev/fd/{writer}", "text")
         os.close(writer)
         assert stream.read() == "text"
+
+
+def test_what_can_be_written_is_found_out_without_a_trace(tmp_path: Path) -> None:
+    (tmp_path / "there.json").write_text("before")
+    for name in ("new.json", "there.json"):
+        require_writable(tmp_path / name)
+    require_writable(Path(os.devnull))
+    assert [path.name for path in tmp_path.iterdir()] == ["there.json"]
+    assert (tmp_path / "there.json").read_text() == "before"
+
+
+@pytest.mark.parametrize("length", [300, 5000])
+def test_a_name_that_is_too_long_is_told(tmp_path: Path, length: int) -> None:
+    path = tmp_path / ("a" * length)
+    with pytest.raises(InputError, match="too long"):
+        require_writable(path)
+    with pytest.raises(InputError, match="too long"):
+        read_text(path)
+
+
+def test_a_folder_that_takes_no_files_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path, **_: object) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "touch", refuse)
+    with pytest.raises(InputError, match="cannot write this file: Permission denied"):
+        require_writable(tmp_path / "map.json")
+
+
+def test_a_folder_without_access_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "is_dir", refuse)
+    with pytest.raises(InputError, match="cannot read this file: Permission denied"):
+        is_folder(tmp_path / "locked")

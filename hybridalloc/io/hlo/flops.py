@@ -56,7 +56,8 @@ class FlopCounter:
             return instruction.shape.element_count
         if opcode in _RULES:
             try:
-                return _RULES[opcode](self, instruction)
+                # Without elements a difference of counts can be negative.
+                return max(0, _RULES[opcode](self, instruction))
             except HloSyntaxError:
                 raise
             except BAD_ATTRIBUTES as error:

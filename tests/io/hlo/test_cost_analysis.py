@@ -136,6 +136,17 @@ def test_a_reduction_runs_its_function_once_less_than_it_has_inputs() -> None:
     assert result.flops == 4 * 8 - 4
 
 
+def test_a_reduction_of_nothing_runs_nothing() -> None:
+    """0 inputs and 16 outputs: 0 runs, not -16."""
+    assert (
+        cost(
+            "x = f32[0,16] parameter(0)\nz = f32[] constant(0)\n"
+            "y = f32[16] reduce(x, z), dimensions={0}, to_apply=add"
+        ).flops
+        == 0
+    )
+
+
 def test_a_reduction_of_pairs_writes_each_output() -> None:
     pairs = """
 pairs {
