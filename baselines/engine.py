@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from hybridalloc.arrays import Floats
@@ -89,11 +91,22 @@ class Engine:
                     return issue, lateness(clock, issue, due, work)
         return -1, 0.0
 
-    def may_fetch(self, issue: int, due: int, count: int = 1) -> bool:
-        """Whether so many more prefetches may be outstanding from issue to due."""
+    def may_fetch(self, issue: int, due: int) -> bool:
+        """Whether one more prefetch may be outstanding from issue to due."""
+        return self.may_fetch_slices([issue], due)
+
+    def may_fetch_slices(self, issues: Sequence[int], due: int) -> bool:
+        """Whether as many more prefetches may be outstanding, each from its issue.
+
+        A slice that is issued where it is due counts at that point too.
+        """
         limit = self._problem.target.copy_engine.max_outstanding_prefetches
-        outstanding = self._fetching[issue : max(due, issue + 1)].max()
-        return bool(outstanding + count <= limit)
+        first = min(issues)
+        outstanding = self._fetching[first : due + 1].copy()
+        for issue in issues:
+            outstanding[issue - first : max(due, issue + 1) - first] += 1
+        last = max(due, max(issues) + 1) - first
+        return bool(outstanding[:last].max() <= limit)
 
     def may_evict(self, issue: int, due: int) -> bool:
         """Whether one more eviction may be outstanding from issue to due."""

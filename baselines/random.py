@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hybridalloc.baselines.loops import Loops
+from hybridalloc.baselines.moves import until_expired
 from hybridalloc.baselines.placed import (
     Placed,
     allocate,
@@ -31,6 +32,8 @@ class RandomConfig:
     """Stays of each buffer."""
     sliced: float = 0.4
     """The share of prefetches that are cut into slices."""
+    most_slices: int = 64
+    """Into no more than this, however many the target allows."""
     cross_program: float = 0.7
     """The share of maps in which cross-program prefetches are tried."""
 
@@ -66,7 +69,7 @@ class _Draw:
         for index in self._random.permutation(len(program.buffers)).tolist():
             if program.buffers[index].memory is not Memory.ANY or run.expired:
                 continue
-            stays = list(Lifetime(program, loops, index).stays())
+            stays = list(until_expired(run, Lifetime(program, loops, index).stays()))
             for stay in self._some(stays, self.config.tries):
                 if not self.plan.overlapping(stay):
                     self._place(stay)
@@ -87,8 +90,8 @@ class _Draw:
         start, slices = stay.start, tuple[Slice, ...]()
         if not stay.produced:
             start, slices = self._prefetch(stay, earliest)
-            count = max(1, len(slices))
-            if start < 0 or not self.plan.engine.may_fetch(start, stay.start, count):
+            issues = [piece.issue for piece in slices] or [start]
+            if start < 0 or not self.plan.engine.may_fetch_slices(issues, stay.start):
                 return
         end, eviction = stay.end, None
         if stay.evicts:
@@ -130,7 +133,8 @@ class _Draw:
         unit = self.plan.problem.target.fast.alignment
         most = self.plan.problem.target.copy_engine.max_slices
         places = len(range(unit, size, unit))
-        drawn = self._random.integers(0, places + 1, most - 1).tolist()
+        count = min(most, self.config.most_slices) - 1
+        drawn = self._random.integers(0, places + 1, count).tolist()
         cuts = sorted({unit * place for place in drawn if place})
         ends = zip([0, *cuts], [*cuts, size], strict=True)
         return [end - begin for begin, end in ends]

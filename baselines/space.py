@@ -77,6 +77,7 @@ class Space(Generic[Owner]):
         ends = np.maximum.accumulate(np.concatenate(([0], high[order])))
         begins = -(-ends // self._alignment) * self._alignment
         stops = np.concatenate((low[order], [self._capacity]))
+        stops = np.minimum(stops, self._capacity)  # ranges may be reserved beyond it
         if buffer.offset is not None:
             begins = np.maximum(begins, buffer.offset)
             if buffer.offset % self._alignment:

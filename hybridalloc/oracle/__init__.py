@@ -17,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hybridalloc.memory_map import Allocation, MemoryMap
-from hybridalloc.oracle.plan import Copy, Plan, unroll, unusable
+from hybridalloc.oracle.plan import Copy, Plan, unusable
+from hybridalloc.oracle.unroll import unroll
 from hybridalloc.problem import Problem
 
 Words = npt.NDArray[np.uint64]
@@ -53,13 +54,17 @@ def execute(
     Args:
         problem: The program, and the fast memory that it runs in.
         memory_map: Any map; one that cannot be executed gives mismatches that say so.
-        trips: The most trips that a loop makes; each loop makes at least one.
+        trips: The most trips that a loop makes; each loop makes at least one, and
+            inner ones fewer where too many would come together.
         seed: Chooses the inputs' content and what the instructions compute.
 
     Returns:
         The first read that differs, then each output that does, then each
         cross-program prefetch whose content is not there for the next run. Empty if
         both runs see the same data.
+
+    Raises:
+        UsageError: The map needs words so small that there are too many to lay out.
     """
     unexecutable = tuple(
         Mismatch(allocation.buffer, 0, f"allocation {index}: {reason}")

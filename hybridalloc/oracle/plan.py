@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import accumulate
 
+from hybridalloc.errors import UsageError
 from hybridalloc.memory_map import Allocation, MemoryMap, Origin
 from hybridalloc.problem import Problem
-from hybridalloc.program import Loop, Program
+from hybridalloc.program import Loop
 
 MAX_WORDS = 2**24
 """Where one word for each alignment unit would need more, words are larger."""
+MOST_WORDS = 2**26
+"""More are not laid out: each takes 8 bytes, several times."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,16 +50,6 @@ class Stage(IntEnum):
         return self in (Stage.EVICT, Stage.FETCH)
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One step of the unrolled run: a point, or the instruction that follows it."""
-
-    index: int
-    is_point: bool
-    body: Loop | None
-    """The innermost loop that it belongs to."""
-
-
 def unusable(problem: Problem, allocation: Allocation) -> str:
     """Why the allocation cannot be laid out in memory and time; empty if it can."""
     program, target = problem.program, problem.target
@@ -85,13 +78,18 @@ class Plan:
     """What a map means for each point and each access, in words.
 
     Every allocation must be usable.
+
+    Raises:
+        UsageError: There are more than ``MOST_WORDS`` words.
     """
 
     def __init__(self, problem: Problem, memory_map: MemoryMap) -> None:
         self.program = problem.program
         self.word_bytes = _word_bytes(problem, memory_map)
-        self.capacity = self.words(problem.target.capacity)
+        self.capacity = self.words(_top(problem, memory_map))
+        """The words of fast memory up to the last one that the map uses."""
         self.sizes = [self.words(buffer.size) for buffer in self.program.buffers]
+        _check_words(self.capacity + sum(self.sizes), self.word_bytes)
         self.serving: dict[tuple[int, int], Allocation] = {}
         """The allocation that serves an access, by (instruction, buffer)."""
         self.produced: dict[int, list[Allocation]] = defaultdict(list)
@@ -169,40 +167,6 @@ class Plan:
         self.copies[due, _body(loops, due, issue)].append((finish, copy))
 
 
-def unroll(program: Program, trips: int) -> Iterator[Step]:
-    """The steps of the unrolled run; a loop makes 1 to ``trips`` trips.
-
-    >>> from hybridalloc.program import Instruction
-    >>> loop = Loop(0, 1, trip_count=2)
-    >>> program = Program("twice", (Instruction("body"),), (), (loop,))
-    >>> [f"{'point' if step.is_point else 'instruction'} {step.index}"
-    ...  for step in unroll(program, 3) if step.body]
-    ... # doctest: +NORMALIZE_WHITESPACE
-    ['point 0', 'instruction 0', 'point 1', 'point 0', 'instruction 0', 'point 1']
-    """
-    inside: dict[tuple[Loop | None, int], Loop] = {}
-    enclosing: list[Loop] = []
-    for loop in program.loops:
-        while enclosing and enclosing[-1].end <= loop.start:
-            enclosing.pop()
-        inside[enclosing[-1] if enclosing else None, loop.start] = loop
-        enclosing.append(loop)
-
-    def run(body: Loop | None, t: int, end: int) -> Iterator[Step]:
-        yield Step(t, True, body)
-        while t < end:
-            if loop := inside.get((body, t)):
-                for _ in range(max(1, min(loop.trip_count, trips))):
-                    yield from run(loop, loop.start, loop.end)
-                t = loop.end
-            else:
-                yield Step(t, False, body)
-                t += 1
-            yield Step(t, True, body)
-
-    return run(None, 0, len(program))
-
-
 def _cuts(allocation: Allocation) -> list[int]:
     """Where in the buffer each of the slices ends, in bytes."""
     return list(accumulate(piece.size for piece in allocation.slices))
@@ -211,13 +175,35 @@ def _cuts(allocation: Allocation) -> list[int]:
 def _word_bytes(problem: Problem, memory_map: MemoryMap) -> int:
     """How many bytes a word stands for; it divides each offset and slice border."""
     alignment = problem.target.fast.alignment
-    sizes = [problem.target.capacity, *(b.size for b in problem.program.buffers)]
+    top = _top(problem, memory_map)
+    sizes = [top, *(buffer.size for buffer in problem.program.buffers)]
     if sum(sizes) <= MAX_WORDS * alignment:
         return alignment
     places = [0]
     for allocation in memory_map.allocations:
         places += [allocation.offset or 0, *_cuts(allocation)[:-1]]
     return math.gcd(*places) or max(sizes)
+
+
+def _top(problem: Problem, memory_map: MemoryMap) -> int:
+    """The byte after the last one of fast memory that the map uses."""
+    buffers = problem.program.buffers
+    ends = [
+        x.offset + buffers[x.buffer].size
+        for x in memory_map.allocations
+        if x.offset is not None
+    ]
+    return max(ends, default=0)
+
+
+def _check_words(count: int, word_bytes: int) -> None:
+    """Refuse what does not fit in memory."""
+    if count > MOST_WORDS:
+        raise UsageError(
+            f"the oracle would need {count} words of {word_bytes} bytes, more than "
+            f"{MOST_WORDS}; check a map whose offsets and slices are multiples of a "
+            f"larger unit, or do without the oracle"
+        )
 
 
 def _body(loops: Iterable[Loop], point: int, other: int) -> Loop | None:

@@ -22,12 +22,22 @@ that was due was not yet complete."""
 
 LEFT, PLAYED, STALL = range(3)
 """The columns of ``trips``, with a row for each loop around: trips still to run, trips
-that were played one by one, and all stalls before the present trip."""
+that were played one by one, and all stalls before the present trip. The row for the
+program itself tells in ``LEFT`` how many steps may be played before the simulator
+makes haste."""
 
 MOST_TRIPS = 200
 """Valid maps settle within a few trips of a loop. From here on each trip counts as a
 repetition of the last one, so that no map holds the simulator up for more trips of a
 loop, each time that the loop is reached."""
+
+MOST_STEPS = 10**6
+MOST_PASSES = 10
+"""The most steps that are played before the simulator makes haste: ``MOST_STEPS``, and
+``MOST_PASSES`` for each step of the tape. From there on every trip counts as a
+repetition of the present one, at whatever depth, so that the tape is soon at its end.
+Valid maps hardly get there: a trip that repeats need not be played again, so loops
+within loops do not multiply."""
 
 
 @compiled
@@ -42,9 +52,10 @@ def stall_time(tape: Tape, events: Events, idle: Floats) -> float:
     action, what, first, event = tape.action, tape.what, events.first, events.event
     work_s, queue = events.work_s, events.queue
     position = np.full(work_s.size, -np.inf)  # of copies not yet issued
-    queues, trips, before = begin_program(tape.trips.size + 1)
+    queues, trips, before = begin_program(tape)
     stall, depth, step = 0.0, 0, 0
     while True:
+        trips[0, LEFT] -= 1
         waiting = False
         for k in range(first[step], first[step + 1]):
             i = event[k]
@@ -71,12 +82,15 @@ def stall_time(tape: Tape, events: Events, idle: Floats) -> float:
 
 
 @compiled
-def begin_program(depths: int) -> tuple[Floats, Floats, Floats]:
+def begin_program(tape: Tape) -> tuple[Floats, Floats, Floats]:
     """Empty queues, no loop around, and room for the queues at the begin of trips."""
     queues = np.zeros((2, 6))
     for queue in range(2):
         queues[queue, AWAITED] = -np.inf
-    return queues, np.zeros((depths, 3)), np.zeros((depths, 2, 6))
+    depths = tape.trips.size + 1
+    trips = np.zeros((depths, 3))
+    trips[0, LEFT] = MOST_STEPS + MOST_PASSES * tape.action.size
+    return queues, trips, np.zeros((depths, 2, 6))
 
 
 @compiled
@@ -143,7 +157,8 @@ def turn(
         depth += 1
         trips[depth, LEFT], trips[depth, PLAYED] = tape.trips[loop], 0
     else:
-        stall += end_trip(queues, before[depth], trips[depth], stall)
+        in_haste = trips[0, LEFT] <= 0
+        stall += end_trip(queues, before[depth], trips[depth], stall, in_haste)
         if trips[depth, LEFT] == 0:
             return depth - 1, step, stall
     begin_trip(queues, before[depth])
@@ -163,15 +178,13 @@ def begin_trip(queues: Floats, before: Floats) -> None:
 
 
 @compiled
-def end_trip(queues: Floats, before: Floats, trip: Floats, stall: float) -> float:
-    """Repeat the trip as often as it is known to repeat: the stalls of that.
-
-    The last trip of a loop is always played, so that the copies issued in it stand
-    where they should.
-    """
+def end_trip(
+    queues: Floats, before: Floats, trip: Floats, stall: float, in_haste: bool
+) -> float:
+    """Repeat the trip as often as it is known to repeat: the stalls of that."""
     trip[LEFT] -= 1
     trip[PLAYED] += 1
-    times = repetitions(queues, before, trip)
+    times = trip[LEFT] if in_haste else repetitions(queues, before, trip)
     trip[LEFT] -= times
     for queue in range(2):
         issued = queues[queue, ISSUED] - before[queue, ISSUED]
@@ -191,15 +204,21 @@ def end_trip(queues: Floats, before: Floats, trip: Floats, stall: float) -> floa
 
 @compiled
 def repetitions(queues: Floats, before: Floats, trip: Floats) -> float:
-    """How many of the trips to come, the last one excepted, are like the present one.
+    """How many of the trips to come are like the present one.
 
+    The last one is not among them, and so is played, if copies issued in the present
+    trip are left at its end: those of the last trip must stand where they should.
     A trip depends on the work left in a queue at its begin only through the times at
     which the queue is empty and the stalls for its copies. So a trip whose queues end
     as they began repeats; and one that leaves a queue fuller or emptier repeats with
     the same change as long as that queue never runs empty and none of its copies is
     waited for.
     """
-    times = trip[LEFT] - 1
+    times = trip[LEFT]
+    for queue in range(2):
+        issues = queues[queue, ISSUED] > before[queue, ISSUED]
+        if issues and queues[queue, ISSUED] > queues[queue, DONE]:
+            times = trip[LEFT] - 1
     if times <= 0 or trip[PLAYED] >= MOST_TRIPS:
         return float(max(times, 0.0))
     for queue in range(2):

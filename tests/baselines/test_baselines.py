@@ -18,6 +18,7 @@ from hybridalloc.baselines.plan import Plan
 from hybridalloc.baselines.stays import Lifetime
 from hybridalloc.io.read import read_problem
 from hybridalloc.memory_map import Origin
+from hybridalloc.program import Access, Buffer
 from hybridalloc.simulator import Simulator
 from hybridalloc.solver import Run
 from hybridalloc.target import CopyEngine
@@ -190,3 +191,15 @@ def _kinds(of: Problem, memory_map: MemoryMap) -> Iterator[str]:
         same = one.buffer == other.buffer
         if same and one.start < other.end and other.start < one.end:
             yield "two at a time"
+
+
+def test_random_draws_few_slices_however_many_are_allowed() -> None:
+    """Of 400 bytes in units of 4 there are 100; no prefetch has more than 64 slices."""
+    engine = CopyEngine(max_outstanding_prefetches=1000, max_slices=2**50)
+    large = Buffer("large", 400, is_input=True)
+    access = Access(0, read_bytes=400)
+    machine = target(400, engine=engine, cross_program_prefetches=0)
+    cut = problem((large,), (), (), (access,), machine=machine)
+    maps = [solve(cut, "random", iterations=1, seed=seed).map for seed in range(20)]
+    slices = [len(one.slices) for found in maps if found for one in found.allocations]
+    assert 1 < max(slices) <= 64

@@ -126,3 +126,8 @@ def test_many_rectangles_come_and_go() -> None:
     taken.give_back("123")
     taken.take("again", (492, 496, 0, 1))
     assert taken.best_fit(FOUR, [(1, 4)]) == 4 * 123
+
+
+def test_a_range_that_is_reserved_beyond_the_capacity_adds_no_room() -> None:
+    assert space(16, reserved=((24, 28),)).gaps(EIGHT, [(0, 4)]) == [(0, 16)]
+    assert space(16, reserved=((12, 28),)).gaps(EIGHT, [(0, 4)]) == [(0, 12)]

@@ -12,6 +12,7 @@ from hybridalloc import Problem, Result, Status, solve
 from hybridalloc.checker import check
 from hybridalloc.oracle import execute
 from hybridalloc.problem import CostModel
+from hybridalloc.program import Loop
 from hybridalloc.registry import STRATEGIES
 from hybridalloc.simulator import Simulator
 from hybridalloc.solver import Incumbent
@@ -128,5 +129,18 @@ def test_the_time_limit_is_kept_where_one_buffer_has_thousands_of_accesses(
         *((reads(0), writes(1 + t)) for t in range(count)),
     )
     result = solve(shared, strategy, time_limit=0.5)
+    assert result.map is not None
+    assert result.runtime < 10
+
+
+@pytest.mark.parametrize("strategy", [x for x in STRATEGIES if x != "replay"])
+def test_the_time_limit_is_kept_in_hundreds_of_loops_within_loops(
+    strategy: str,
+) -> None:
+    """400 loops of 2 trips; the innermost instruction runs 2 ** 400 times."""
+    count = 400
+    loops = tuple(Loop(0, count - i, trip_count=2) for i in range(count))
+    deep = problem_of((W,), *[(reads(0),)] * count, loops=loops)
+    result = solve(deep, strategy, time_limit=0.5)
     assert result.map is not None
     assert result.runtime < 10

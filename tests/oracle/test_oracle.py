@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from strategies import memory_maps, problems
 
 from hybridalloc.checker import check
+from hybridalloc.errors import UsageError
 from hybridalloc.memory_map import Allocation, Eviction, MemoryMap, Origin, Slice
 from hybridalloc.oracle import Mismatch, execute
 from hybridalloc.problem import Problem
@@ -20,6 +21,7 @@ from hybridalloc.program import Access, Buffer, Instruction, Loop, Program
 from hybridalloc.target import MemorySpace, Target
 
 SIZE = 8
+SLOW = MemorySpace("slow", 1.0, 1.0)
 FETCHED, KEPT = Origin.PREFETCHED, Origin.CROSS_PROGRAM
 X, Y, Z, W = range(4)
 """The buffers of the programs below: an input, two temporaries and an output."""
@@ -276,14 +278,39 @@ def test_a_map_that_cannot_be_executed_is_told_as_such() -> None:
 
 
 def test_a_word_grows_with_the_memory_to_what_the_offsets_need() -> None:
-    """64 MiB at alignment 1 become 64 words of 1 MiB."""
+    """The lower 32 MiB, at alignment 1, become 3 words of 16 MiB, one for Z."""
     fast = replace(APART.target.fast, capacity=2**26, alignment=1)
     target = replace(APART.target, spaces=(fast, APART.target.slow))
     large = replace(APART, target=target)
-    y, z = Allocation(Y, 2**20, 0, 3), Allocation(Z, 2**21, 1, 4)
+    y, z = Allocation(Y, 2**24, 0, 3), Allocation(Z, 2**25, 1, 4)
     assert run(large, y, z) == ()
-    found = run(large, y, replace(z, offset=2**20))
+    found = run(large, y, replace(z, offset=2**24))
     assert one(found) == (Y, 1, "instruction 2 (i2), run 0")
+
+
+def test_fast_memory_is_laid_out_as_far_as_the_map_goes() -> None:
+    """Of 2^53 - 1 bytes at alignment 1, the map uses 24."""
+    fast = replace(APART.target.fast, capacity=2**53 - 1, alignment=1)
+    huge = replace(APART, target=replace(APART.target, spaces=(fast, SLOW)))
+    assert run(huge, Allocation(Y, 1, 0, 3), Allocation(Z, 16, 1, 4)) == ()
+
+
+def test_a_program_that_needs_too_many_words_is_refused() -> None:
+    """X of 400 MB: at offset 1000 in 400,000 words, but at 1001 and 2002 + 3 in bytes.
+
+    1001 and 2005 have no common divisor, so that a word is a byte: 400,000,000 of X,
+    3 * 8 of the other buffers, and fast memory up to 2005 + 8.
+    """
+    x, *others = APART.program.buffers
+    buffers = (replace(x, size=400_000_000), *others)
+    fast = replace(APART.target.fast, capacity=4096, alignment=1)
+    large = Problem(
+        replace(APART.program, buffers=buffers),
+        replace(APART.target, spaces=(fast, SLOW)),
+    )
+    assert run(large, Allocation(Y, 1000, 0, 3)) == ()
+    with pytest.raises(UsageError, match="would need 400002037 words of 1 bytes"):
+        run(large, Allocation(Y, 1001, 0, 3), Allocation(Z, 2005, 1, 4))
 
 
 @settings(deadline=None)

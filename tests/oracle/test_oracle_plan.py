@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hybridalloc.memory_map import Allocation, Origin, Slice
-from hybridalloc.oracle.plan import unroll, unusable
+from hybridalloc.oracle.plan import unusable
 from hybridalloc.problem import Problem
 from hybridalloc.program import Buffer, Instruction, Loop, Program
 from hybridalloc.target import MemorySpace, Target
@@ -44,18 +44,3 @@ def test_an_allocation_is_unusable_for_a_reason_with_its_numbers(
     fast = MemorySpace("fast", 1.0, 1.0, capacity=32, alignment=4)
     target = Target("test", (fast, MemorySpace("slow", 1.0, 1.0)), 1.0, 1.0)
     assert unusable(Problem(program(), target), allocation) == reason
-
-
-def test_loops_that_touch_run_one_after_the_other() -> None:
-    """Of 9 trips, 2 are made; a loop without trips makes one all the same."""
-    steps = unroll(program(Loop(0, 2, 9), Loop(2, 3, 0)), trips=2)
-    ran = [step.index for step in steps if not step.is_point]
-    assert ran == [0, 1, 0, 1, 2, 3]
-
-
-def test_at_a_point_inner_bodies_end_first_and_outer_bodies_begin_first() -> None:
-    """At point 2 the inner loop ends, then the outer one, then the last one begins."""
-    outer, inner, last = Loop(0, 2, 1), Loop(1, 2, 1), Loop(2, 4, 1)
-    steps = unroll(program(outer, inner, last), trips=3)
-    bodies = [step.body for step in steps if step.is_point and step.index == 2]
-    assert bodies == [inner, outer, None, last]

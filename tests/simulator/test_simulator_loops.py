@@ -195,3 +195,24 @@ def test_a_copy_from_before_a_loop_is_done_although_others_pile_up_behind_it() -
     # that they issue. The other 150 s fit under instruction 3.
     found = run([0, 1, 1, 150, 0], [(1, 3, 100)], ("in", 50, 0, 3), ("in", 3, 2, 4))
     assert found.stall_s == pytest.approx(0)
+
+
+def test_a_copy_in_sixty_loops_within_loops_stalls_in_each_of_their_trips() -> None:
+    # All loops begin at 0; the innermost one is [0, 2). A trip stalls for 5 - 2 s.
+    loops = [(0, 61 - i, 2) for i in range(60)]
+    found = run([2] + [0] * 60, loops, ("in", 5, 0, 1))
+    assert found.stall_s == pytest.approx(3 * 2**60)
+    assert found.moved_bytes == 5 * 2**60
+
+
+def test_a_copy_across_forty_loops_within_loops_drains_in_all_their_trips() -> None:
+    # 2^40 s are idle in the loops from 1 on, of 2^40 + 5.
+    loops = [(1, 42 - i, 2) for i in range(40)]
+    found = run([0, 1] + [0] * 42, loops, ("in", 2**40 + 5, 1, 42))
+    assert found.stall_s == pytest.approx(5)
+
+
+def test_copies_that_leave_sixty_loops_do_not_hold_up_the_simulator() -> None:
+    loops = [(0, 62 - i, 2) for i in range(60)]
+    copies = ("in", 5, 1, 60), ("out", 7, 1, 50), ("in", 3, 1, 2)
+    assert run([1] * 63, loops, *copies).time_s >= 2**60
