@@ -158,6 +158,8 @@ class Costs(NamedTuple):
     """(accesses,): seconds from fast memory."""
     access_bytes: Floats
     """(accesses,): bytes read and written."""
+    all_slow_s: Floats
+    """(T,): the sum of ``slow_s`` over the accesses of the instruction."""
     runs: Floats
     """(T,): how often the instruction runs, ``k(t)``."""
     compute_s: Floats
@@ -211,6 +213,12 @@ def compile_costs(problem: Problem) -> Costs:
         slow_s=_floats([traffic_s(target.slow, a) for a in accesses]),
         fast_s=_floats([traffic_s(target.fast, a) for a in accesses]),
         access_bytes=_floats([a.read_bytes + a.write_bytes for a in accesses]),
+        all_slow_s=_floats(
+            [
+                sum(traffic_s(target.slow, a) for a in i.accesses)
+                for i in program.instructions
+            ]
+        ),
         runs=_floats(program.multiplicity),
         compute_s=_floats([i.compute_s for i in program.instructions]),
         empty_s=lines[:, 0].copy(),

@@ -10,6 +10,10 @@ from hybridalloc.cost_model import Costs, Uses
 from hybridalloc.simulator.jit import compiled
 from hybridalloc.simulator.map_arrays import MapArrays
 
+SPARED, QUICK, BYTES, COUNT = range(4)
+"""The columns of ``served``, of an instruction's accesses from fast memory: seconds that
+they would take from slow memory, and take from fast; their bytes; how many there are."""
+
 
 @compiled
 def run_time(costs: Costs, uses: Uses, map_arrays: MapArrays) -> tuple[float, Floats]:
@@ -23,52 +27,62 @@ def run_time(costs: Costs, uses: Uses, map_arrays: MapArrays) -> tuple[float, Fl
     Returns:
         The sum of ``k(t) * Elapsed(t, S)``, and (T,) ``Idle(t, S)``.
     """
-    fast = served_fast(uses, map_arrays, costs.slow_s.size)
+    fast = np.zeros(costs.slow_s.size, np.bool_)
+    served = np.zeros((costs.runs.size, 4))
+    serve(costs, uses, map_arrays, fast, served)
     seen_s = seen_times(costs, fast)
-    first, slow_s, fast_s = costs.first_access, costs.slow_s, costs.fast_s
-    access_bytes, runs = costs.access_bytes, costs.runs
-    compute_s, empty_s, extra_s = costs.compute_s, costs.empty_s, costs.extra_s
+    runs, all_slow_s, compute_s = costs.runs, costs.all_slow_s, costs.compute_s
+    empty_s, extra_s = costs.empty_s, costs.extra_s
     floor_s, line_s, slope_s = costs.floor_s, costs.line_s, costs.slope_s
     total, idle = 0.0, np.empty(runs.size)
     for t in range(runs.size):
-        slow = quick = fast_bytes = 0.0
-        count = 0
-        for i in range(first[t], first[t + 1]):
-            if fast[i]:
-                quick += fast_s[i]
-                fast_bytes += access_bytes[i]
-                count += 1
-            else:
-                slow += slow_s[i]
-        elapsed = roofline = max(compute_s[t], quick + slow)
+        slow = max(0.0, all_slow_s[t] - served[t, SPARED])
+        elapsed = roofline = max(compute_s[t], served[t, QUICK] + slow)
         if seen_s[t] >= 0:
             elapsed = max(roofline, seen_s[t])
-        elif count == 0:
+        elif served[t, COUNT] == 0:
             elapsed = max(roofline, empty_s[t])
         else:
-            line = line_s[t] - slope_s[t] * fast_bytes
+            line = line_s[t] - slope_s[t] * served[t, BYTES]
             elapsed = max(roofline + extra_s[t], floor_s[t], line)
-        idle[t] = elapsed - slow
+        idle[t] = max(0.0, elapsed - slow)
         total += runs[t] * elapsed
     return total, idle
 
 
 @compiled
-def served_fast(uses: Uses, map_arrays: MapArrays, accesses: int) -> NDArray[np.bool_]:
-    """(accesses,): whether each is served from fast memory.
+def serve(
+    costs: Costs,
+    uses: Uses,
+    map_arrays: MapArrays,
+    fast: NDArray[np.bool_],
+    served: Floats,
+) -> None:
+    """Find the accesses that are served from fast memory, and add them up.
 
     Allocations of buffers that do not exist serve nothing.
+
+    Args:
+        costs: The coefficients of the program.
+        uses: Its accesses, by buffer.
+        map_arrays: Its map.
+        fast: (accesses,): set where an access is served from fast memory.
+        served: (T, 4): their sums for each instruction.
     """
     first, instruction, access = uses.first, uses.instruction, uses.access
     buffer, ready, end = map_arrays.buffer, map_arrays.ready, map_arrays.end
-    fast = np.zeros(accesses, np.bool_)
-    for i in range(buffer.size):
-        if not 0 <= buffer[i] < first.size - 1:
+    slow_s, fast_s, access_bytes = costs.slow_s, costs.fast_s, costs.access_bytes
+    for a in range(buffer.size):
+        if not 0 <= buffer[a] < first.size - 1:
             continue
-        for use in range(first[buffer[i]], first[buffer[i] + 1]):
-            if ready[i] <= instruction[use] < end[i]:
-                fast[access[use]] = True
-    return fast
+        for use in range(first[buffer[a]], first[buffer[a] + 1]):
+            t, i = instruction[use], access[use]
+            if ready[a] <= t < end[a] and not fast[i]:
+                fast[i] = True
+                served[t, SPARED] += slow_s[i]
+                served[t, QUICK] += fast_s[i]
+                served[t, BYTES] += access_bytes[i]
+                served[t, COUNT] += 1
 
 
 @compiled

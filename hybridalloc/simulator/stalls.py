@@ -130,6 +130,8 @@ def advance(queues: Floats, seconds: float) -> None:
     """Let the queues work: alone at full speed, both together at half speed each."""
     left0 = queues[0, ISSUED] - queues[0, DONE]
     left1 = queues[1, ISSUED] - queues[1, DONE]
+    if left0 == 0 and left1 == 0:
+        return
     share = min(seconds / 2, left0, left1)
     most = share + (seconds - 2 * share)
     for queue in range(2):
