@@ -11,8 +11,8 @@ from hybridalloc.simulator.jit import compiled
 from hybridalloc.simulator.map_arrays import MapArrays
 
 SPARED, QUICK, BYTES, COUNT = range(4)
-"""The columns of ``served``, of an instruction's accesses from fast memory: seconds that
-they would take from slow memory, and take from fast; their bytes; how many there are."""
+"""The columns of ``served``, sums over an instruction's accesses from fast memory:
+seconds that they would take from slow memory, and do take; bytes; how many."""
 
 
 @compiled
