@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from hybridalloc.io.hlo.module import HloInstruction, HloModule
+from hybridalloc.io.hlo.module import Computation, HloInstruction, HloModule
 from hybridalloc.io.hlo.opcodes import PASS_THROUGH
 from hybridalloc.io.hlo.reader import TRANSPARENT, HloProgram
 from hybridalloc.io.hlo.schedule import Step, flatten
@@ -150,17 +150,16 @@ class AfterMsa:
         """A copy in one part: a prefetch, an eviction, or a slice of the program."""
         done, start = step.instruction, step.instruction.operands[0]
         source = self._source(start.operands[0], start.line)
-        replaced = self._replaced_value(step)
+        replaced = self._replaced(step)
         issued = step.frame.time[start]
         is_last = step.frame.computation.root is done
         awaited = is_last or step.frame.computation.users[done]
         to_fast = done.shape.memory_space in self._fast_spaces
-        buffer = self._buffer_at(replaced) if replaced is not None else source
         earliest_due, due = self._points[time]
         if to_fast and not awaited:  # by this run: it serves the next one
             earliest_due = due = len(self.hlo.program)
         return Copy(
-            buffer=buffer,
+            buffer=source if replaced is None else self._buffer_at((replaced, ())),
             issue=self._points[issued][1 if to_fast else 0],
             due=due,
             earliest_due=earliest_due,
@@ -168,7 +167,7 @@ class AfterMsa:
             to_fast=to_fast,
             cross_program="cross_program_prefetch_index" in start.attributes,
             source=source,
-            replaced=replaced[0] if replaced is not None else None,
+            replaced=replaced,
         )
 
     def _sliced(self, time: int, step: Step) -> Copy:
@@ -183,23 +182,25 @@ class AfterMsa:
             piece = Slice(done.shape.size, self._points[issued][1])
             parts.append((low, piece, issued))
         first = step.instruction.operands[0].operands[0]
+        source = self._source(first.operands[0], first.line)
+        replaced = self._replaced(step)
         return Copy(
-            buffer=self._source(first.operands[0], first.line),
+            buffer=source if replaced is None else self._buffer_at((replaced, ())),
             issue=min(part.issue for _, part, _ in parts),
             due=self._points[time][1],
             earliest_due=self._points[time][0],
             position=min(issued for _, _, issued in parts),
             slices=tuple(part for _, part, _ in sorted(parts, key=lambda x: x[0])),
+            source=source,
+            replaced=replaced,
         )
 
     def _is_slice(self, instruction: HloInstruction) -> bool:
         if instruction.opcode != "async-done":
             return False
         called = instruction.operands[0].called("calls")
-        return bool(called) and self.module.computations[called[0]].root.opcode in (
-            "slice",
-            "dynamic-slice",
-        )
+        opcodes = {self.module.computations[name].root.opcode for name in called}
+        return not opcodes.isdisjoint(("slice", "dynamic-slice"))
 
     @cached_property
     def _gone(self) -> frozenset[int]:
@@ -212,20 +213,19 @@ class AfterMsa:
             and step.instruction.opcode in ("copy", "slice")
         )
 
-    def _replaced_value(self, step: Step) -> tuple[int, ShapeIndex] | None:
-        """The value of the program's copy or slice that a copy's result stands for."""
+    def _replaced(self, step: Step) -> int | None:
+        """The program's copy or slice that a copy's result stands for, if any."""
         if not self._gone:
             return None
-        for user in step.frame.computation.users[step.instruction]:
+        for user, number in _uses(step.frame.computation, step.instruction):
             time = self._time_before.get(user.name)
             if time is None:
                 continue
-            before = self.hlo.schedule.steps[time].instruction
-            for taken, old in zip(user.operands, before.operands, strict=False):
-                place = self._time_before.get(old.name)
-                if taken is step.instruction and place in self._gone:
-                    assert place is not None
-                    return place, ()
+            operands = self.hlo.schedule.steps[time].instruction.operands
+            if number < len(operands):
+                place = self._time_before.get(_origin(operands[number]).name)
+                if place in self._gone:
+                    return place
         return None
 
     def _buffer_of_operand(self, step: Step, number: int) -> int | None:
@@ -267,6 +267,24 @@ class AfterMsa:
         elif value.opcode in TRANSPARENT - {"while", "constant"}:
             return None
         return self._time_before.get(value.name)
+
+
+def _uses(
+    computation: Computation, value: HloInstruction
+) -> Iterator[tuple[HloInstruction, int]]:
+    """Who takes a value as which operand, through whatever passes it on."""
+    for user in computation.users[value]:
+        for number, operand in enumerate(user.operands):
+            if operand is value and user.opcode in PASS_THROUGH:
+                yield from _uses(computation, user)
+            elif operand is value:
+                yield user, number
+
+
+def _origin(value: HloInstruction) -> HloInstruction:
+    while value.opcode in PASS_THROUGH:
+        value = value.operands[0]
+    return value
 
 
 def _is_concatenation(instruction: HloInstruction) -> bool:
