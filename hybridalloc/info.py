@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hybridalloc.checker import check
 from hybridalloc.io.read import Input, read_input
-from hybridalloc.io.xla.fidelity import fidelity
+from hybridalloc.io.xla.fidelity import fidelity, reads_despite_copy
 from hybridalloc.problem import CostModel
 from hybridalloc.program import Program
 from hybridalloc.simulator import Simulator
@@ -124,4 +124,4 @@ def _slow_reads(found: Input) -> int | None:
     answer = found.problem.compiler_map
     if found.dump is None or found.dump.after is None or answer is None:
         return None
-    return found.dump.after.reads_despite_copy(answer)[0]
+    return reads_despite_copy(found.dump.after, answer)[0]

@@ -8,8 +8,9 @@ from pathlib import Path
 from hybridalloc.errors import InputError, UsageError
 from hybridalloc.io import json_format
 from hybridalloc.io.files import is_folder, read_text
+from hybridalloc.io.hlo.reader import parse_hlo
 from hybridalloc.io.target_file import get_target
-from hybridalloc.io.xla.dump import XlaDump, parse_hlo, read_dump
+from hybridalloc.io.xla.dump import XlaDump, read_dump
 from hybridalloc.problem import CostModel, Problem
 from hybridalloc.target import Target
 

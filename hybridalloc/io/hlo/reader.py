@@ -6,16 +6,21 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 
+from hybridalloc.errors import InputError
+from hybridalloc.io.collector import collector_paused
 from hybridalloc.io.hlo.activation import Activations
 from hybridalloc.io.hlo.cost_analysis import CostAnalysis, InstructionCost
 from hybridalloc.io.hlo.module import HloModule
 from hybridalloc.io.hlo.opcodes import PASS_THROUGH
-from hybridalloc.io.hlo.parser import parse_module
+from hybridalloc.io.hlo.parser import HloSyntaxError, parse_module
 from hybridalloc.io.hlo.schedule import Schedule, Step, flatten
 from hybridalloc.io.hlo.shape import ShapeIndex
 from hybridalloc.io.hlo.storage import Storage, Value, held_operands
 from hybridalloc.program import Access, Buffer, Instruction, Memory, Program
+from hybridalloc.target import Target
 
 TRANSPARENT = PASS_THROUGH | {
     *("parameter", "constant", "tuple", "get-tuple-element"),
@@ -40,10 +45,42 @@ class HloProgram:
     buffer_of: dict[Value, int]
     """The buffer of each first value of a group that shares storage."""
 
+    @cached_property
+    def group_named(self) -> dict[str, Value]:
+        """The first value of its group, by the name of each value."""
+        groups: dict[str, Value] = {}
+        for first, values in self.storage.groups.items():
+            for value in values:
+                groups.setdefault(value_name(self.schedule, value), first)
+        return groups
+
     def buffer(self, value: Value) -> int | None:
         """The buffer that holds a value, if the program has it."""
         first = self.storage.find(value)
         return None if first is None else self.buffer_of.get(first)
+
+
+@collector_paused()
+def parse_hlo(
+    text: str, path: Path | str, target: Target, name: str | None = None
+) -> HloProgram:
+    """The program of a scheduled HLO module's text.
+
+    Args:
+        text: The module.
+        path: What messages call the text.
+        target: Its peak rate turns operations into compute time.
+        name: What to call the program; the module's name if not given.
+
+    Raises:
+        InputError: The text is not a scheduled HLO module.
+    """
+    try:
+        return read_module(text, name, target.flops_per_second)
+    except HloSyntaxError as error:
+        raise InputError(path, str(error), error.line) from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(path, str(error)) from error
 
 
 def read_module(text: str, name: str | None, flops_per_second: float) -> HloProgram:
@@ -130,52 +167,51 @@ class _Reader:
 
     def _sources(self) -> set[Value | None]:
         """The groups that hold a parameter of the program or a constant."""
-        inputs: set[Value | None] = set()
-        for time, step in enumerate(self.schedule.steps):
-            opcode = step.instruction.opcode
-            is_parameter = opcode == "parameter" and step.frame is self.schedule.entry
-            if is_parameter or opcode == "constant":
-                inputs.update(self._defined(time, step))
-        return inputs
+        return {
+            first
+            for time, step in enumerate(self.schedule.steps)
+            if step.instruction.opcode == "constant" or self._is_parameter(step)
+            for first in self._defined(time)
+        }
 
     def _outputs(self) -> set[Value | None]:
         entry = self.schedule.entry
-        root = entry.computation.root
-        return {
-            self.storage.find((entry.time[root], index))
-            for index, _ in root.shape.leaves
-        }
+        return self._defined(entry.time[entry.computation.root])
 
     def _weights(self, activations: Activations) -> set[Value | None]:
         """The groups that hold a parameter which is the same in every run."""
         entry = self.schedule.entry
         return {
-            value
+            first
             for parameter in entry.computation.parameters
             if not activations.is_activation(parameter)
-            for time in (entry.time[parameter],)
-            for value in self._defined(time, self.schedule.steps[time])
+            for first in self._defined(entry.time[parameter])
         }
 
     def _numbered_groups(self) -> dict[Value, int]:
         """The groups that the program needs to know of, numbered in schedule order."""
-        touched: set[Value | None] = set(self.outputs)
+        touched = set(self.outputs)
         for time, step in enumerate(self.schedule.steps):
-            opcode = step.instruction.opcode
-            if opcode == "parameter" and step.frame is self.schedule.entry:
-                touched |= {value for value in self._defined(time, step)}
-            elif opcode not in TRANSPARENT:
-                touched |= {self.storage.find(v) for v in self._taken(step)}
-                touched |= set(self._defined(time, step))
+            if self._is_parameter(step):
+                touched |= self._defined(time)
+            elif step.instruction.opcode not in TRANSPARENT:
+                touched |= self._taken(step) | self._defined(time)
         kept = [first for first in self.storage.groups if first in touched]
         return {first: number for number, first in enumerate(kept)}
 
-    def _taken(self, step: Step) -> Iterator[Value]:
-        return (value for _, _, value in self.storage.operand_values(step))
+    def _is_parameter(self, step: Step) -> bool:
+        is_entry = step.frame is self.schedule.entry
+        return is_entry and step.instruction.opcode == "parameter"
 
-    def _defined(self, time: int, step: Step) -> Iterator[Value | None]:
-        for index, _ in step.instruction.shape.leaves:
-            yield self.storage.find((time, index))
+    def _taken(self, step: Step) -> set[Value | None]:
+        """The groups of a step's operands."""
+        values = self.storage.operand_values(step)
+        return {self.storage.find(value) for _, _, value in values}
+
+    def _defined(self, time: int) -> set[Value | None]:
+        """The groups of a step's own values."""
+        leaves = self.schedule.steps[time].instruction.shape.leaves
+        return {self.storage.find((time, index)) for index, _ in leaves}
 
     def _accesses(self, time: int, step: Step, cost: InstructionCost) -> list[Access]:
         """Operands in order, then outputs, summed for each buffer."""
@@ -221,7 +257,7 @@ class _Reader:
         instruction = step.instruction
         indices = [index for index, _ in instruction.shape.leaves]
         if instruction.opcode.endswith(("-done", "-update")):
-            taken = {self.storage.find(value) for value in self._taken(step)}
+            taken = self._taken(step)
             return {i for i in indices if self.storage.find((time, i)) in taken}
         parts = {held_operands(instruction), (1,) if step.called else None}
         return {index for index in indices if index[:1] in parts}

@@ -16,7 +16,7 @@ from hybridalloc.io.hlo.opcodes import PASS_THROUGH
 from hybridalloc.io.hlo.reader import TRANSPARENT, HloProgram
 from hybridalloc.io.hlo.schedule import Step, flatten
 from hybridalloc.io.hlo.shape import ShapeIndex
-from hybridalloc.memory_map import MemoryMap, Slice
+from hybridalloc.memory_map import Slice
 
 _SLICE_RANGE = re.compile(r"\[(\d+):(\d+)")
 
@@ -74,34 +74,8 @@ class AfterMsa:
             if alone or instruction.opcode == "copy-done":
                 yield self._plain(time, step)
 
-    def reads_despite_copy(self, memory_map: MemoryMap) -> tuple[int, int]:
-        """How XLA's layouts disagree with a map on where operands are read.
-
-        Returns:
-            Operands that XLA reads from slow memory although the map has them in
-            fast memory, and the reverse.
-        """
-        covered: dict[int, list[tuple[int, int]]] = {}
-        for allocation in memory_map.allocations:
-            stays = covered.setdefault(allocation.buffer, [])
-            stays.append((allocation.ready, allocation.end))
-        counts = [0, 0]
-        for step in self.schedule.steps:
-            time = self._anchor_time(step)
-            if time is None or not self.hlo.program.instructions[time].accesses:
-                continue
-            before = self.hlo.schedule.steps[time]
-            for number, operand in enumerate(step.instruction.operands):
-                buffer = self._buffer_of_operand(before, number)
-                if buffer is None or operand.shape.is_tuple:
-                    continue
-                in_fast = any(a <= time < b for a, b in covered.get(buffer, ()))
-                if in_fast != (operand.shape.memory_space in self._fast_spaces):
-                    counts[0 if in_fast else 1] += 1
-        return counts[0], counts[1]
-
     @cached_property
-    def _fast_spaces(self) -> frozenset[int]:
+    def fast_spaces(self) -> frozenset[int]:
         """The memory spaces that copies go to, or come back from."""
         ends = [
             element.memory_space
@@ -118,22 +92,27 @@ class AfterMsa:
         They lie after the instruction before it, and before the instruction after it,
         of those that its computation and the program have in common.
         """
-        steps = self.schedule.steps
-        before: dict[int, int] = {id(self.schedule.entry): 0}
+        steps, anchors = self.schedule.steps, self.anchors
+        before = {self.schedule.entry: 0}
         first: list[int | None] = []
-        for step in steps:
-            first.append(before.get(id(step.frame)))
-            if self._anchor_time(step) is not None:
-                before[id(step.frame)] = self._time_before[step.instruction.name] + 1
-        after = {id(self.schedule.entry): len(self.hlo.program)}
-        points = []
-        for step, low in zip(reversed(steps), reversed(first), strict=True):
-            anchor = self._anchor_time(step)
+        for step, anchor in zip(steps, anchors, strict=True):
+            first.append(before.get(step.frame))
             if anchor is not None:
-                after[id(step.frame)] = anchor
-            high = after.get(id(step.frame), low or 0)
+                before[step.frame] = self._time_before[step.instruction.name] + 1
+        after = {self.schedule.entry: len(self.hlo.program)}
+        points = []
+        for time in reversed(range(len(steps))):
+            frame, low, anchor = steps[time].frame, first[time], anchors[time]
+            if anchor is not None:
+                after[frame] = anchor
+            high = after.get(frame, low or 0)
             points.append((high if low is None else low, high))
         return points[::-1]
+
+    @cached_property
+    def anchors(self) -> list[int | None]:
+        """For each step that the program has too, where it, or its loop, begins."""
+        return [self._anchor_time(step) for step in self.schedule.steps]
 
     def _anchor_time(self, step: Step) -> int | None:
         name, opcode = step.instruction.name, step.instruction.opcode
@@ -154,12 +133,12 @@ class AfterMsa:
         issued = step.frame.time[start]
         is_last = step.frame.computation.root is done
         awaited = is_last or step.frame.computation.users[done]
-        to_fast = done.shape.memory_space in self._fast_spaces
+        to_fast = done.shape.memory_space in self.fast_spaces
         earliest_due, due = self._points[time]
         if to_fast and not awaited:  # by this run: it serves the next one
             earliest_due = due = len(self.hlo.program)
         return Copy(
-            buffer=source if replaced is None else self._buffer_at((replaced, ())),
+            buffer=self._moved(source, replaced),
             issue=self._points[issued][1 if to_fast else 0],
             due=due,
             earliest_due=earliest_due,
@@ -185,7 +164,7 @@ class AfterMsa:
         source = self._source(first.operands[0], first.line)
         replaced = self._replaced(step)
         return Copy(
-            buffer=source if replaced is None else self._buffer_at((replaced, ())),
+            buffer=self._moved(source, replaced),
             issue=min(part.issue for _, part, _ in parts),
             due=self._points[time][1],
             earliest_due=self._points[time][0],
@@ -228,9 +207,9 @@ class AfterMsa:
                     return place
         return None
 
-    def _buffer_of_operand(self, step: Step, number: int) -> int | None:
-        times = list(step.operand_times)
-        return self.hlo.buffer((times[number], ())) if number < len(times) else None
+    def _moved(self, source: int, replaced: int | None) -> int:
+        """The buffer whose content a copy moves: what it stands for, or its source."""
+        return source if replaced is None else self._buffer_at((replaced, ()))
 
     def _buffer_at(self, value: tuple[int, ShapeIndex]) -> int:
         buffer = self.hlo.buffer(value)

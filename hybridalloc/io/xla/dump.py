@@ -16,12 +16,7 @@ from hybridalloc.errors import InputError
 from hybridalloc.io.collector import collector_paused
 from hybridalloc.io.files import read_text
 from hybridalloc.io.hlo.parser import HloSyntaxError, parse_module
-from hybridalloc.io.hlo.reader import (
-    HloProgram,
-    InputWarning,
-    read_module,
-    value_name,
-)
+from hybridalloc.io.hlo.reader import HloProgram, InputWarning, parse_hlo
 from hybridalloc.io.tables import integer, integers, read_table
 from hybridalloc.io.xla.answer import AllocationRow, compiler_map
 from hybridalloc.io.xla.copies import AfterMsa
@@ -65,29 +60,6 @@ class XlaDump:
     after: AfterMsa | None
     compiler_map: MemoryMap | None
     """XLA's own answer, where the folder has it."""
-
-
-@collector_paused()
-def parse_hlo(
-    text: str, path: Path | str, target: Target, name: str | None = None
-) -> HloProgram:
-    """The program of a scheduled HLO module's text.
-
-    Args:
-        text: The module.
-        path: What messages call the text.
-        target: Its peak rate turns operations into compute time.
-        name: What to call the program; the module's name if not given.
-
-    Raises:
-        InputError: The text is not a scheduled HLO module.
-    """
-    try:
-        return read_module(text, name, target.flops_per_second)
-    except HloSyntaxError as error:
-        raise InputError(path, str(error), error.line) from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(path, str(error)) from error
 
 
 @collector_paused()
@@ -178,12 +150,11 @@ def _read_answer(
     path = _find(folder, "allocinfo.csv")
     if path is None:
         return None
-    names: dict[str, int | None] = {}
-    for first in hlo.storage.groups:
-        for value in hlo.storage.groups[first]:
-            names.setdefault(value_name(hlo.schedule, value), hlo.buffer(value))
-    of_id = {row.buffer_id: names.get(row.name) for row in buffer_rows}
-
+    of_id = {
+        row.buffer_id: hlo.buffer(hlo.group_named[row.name])
+        for row in buffer_rows
+        if row.name in hlo.group_named
+    }
     columns = ("buffer_id", "size", "offset", "start_time", "end_time")
 
     def parse(row: dict[str, str]) -> AllocationRow:

@@ -11,10 +11,12 @@ from hybridalloc.io.hlo.benefit import (
     memory_boundedness,
     rounding_tolerance,
 )
-from hybridalloc.io.hlo.reader import HloProgram, value_name
+from hybridalloc.io.hlo.reader import HloProgram
 from hybridalloc.io.hlo.schedule import Step
 from hybridalloc.io.hlo.storage import OperandUse, Value
+from hybridalloc.io.xla.copies import AfterMsa
 from hybridalloc.io.xla.dump import BufferRow, XlaDump
+from hybridalloc.memory_map import MemoryMap
 from hybridalloc.target import Target
 
 PASSING = frozenset({"tuple", "while", "conditional", "call"})
@@ -49,16 +51,37 @@ def fidelity(dump: XlaDump, target: Target) -> Fidelity | None:
     return Fidelity(rows, len(matched), rows, len(close))
 
 
+def reads_despite_copy(after: AfterMsa, memory_map: MemoryMap) -> tuple[int, int]:
+    """How XLA's layouts disagree with a map on where operands are read.
+
+    Returns:
+        Operands that XLA reads from slow memory although the map has them in fast
+        memory, and the reverse.
+    """
+    covered: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for allocation in memory_map.allocations:
+        covered[allocation.buffer].append((allocation.ready, allocation.end))
+    counts = [0, 0]
+    for step, time in zip(after.schedule.steps, after.anchors, strict=True):
+        if time is None or not after.hlo.program.instructions[time].accesses:
+            continue
+        before = after.hlo.schedule.steps[time].operand_times
+        for operand, place in zip(step.instruction.operands, before, strict=False):
+            buffer = after.hlo.buffer((place, ()))
+            if buffer is None or operand.shape.is_tuple:
+                continue
+            in_fast = any(a <= time < b for a, b in covered.get(buffer, ()))
+            if in_fast != (operand.shape.memory_space in after.fast_spaces):
+                counts[0 if in_fast else 1] += 1
+    return counts[0], counts[1]
+
+
 class _Reading:
     """The program's own account of each buffer, by the names of its values."""
 
     def __init__(self, hlo: HloProgram, target: Target) -> None:
         self.hlo = hlo
         self.target = target
-        self.group_of: dict[str, Value] = {}
-        for first, values in hlo.storage.groups.items():
-            for value in values:
-                self.group_of.setdefault(value_name(hlo.schedule, value), first)
         self.uses = self._uses()
         self.depth = [0] * len(hlo.program)
         for loop in hlo.program.loops:
@@ -66,7 +89,7 @@ class _Reading:
                 self.depth[t] += 1
 
     def matches(self, row: BufferRow) -> bool:
-        first = self.group_of.get(row.name)
+        first = self.hlo.group_named.get(row.name)
         if first is None:
             return False
         times = sorted(use.time for use in self.uses[first])
@@ -77,7 +100,7 @@ class _Reading:
         )
 
     def agrees_on_benefit(self, row: BufferRow) -> bool:
-        first = self.group_of[row.name]
+        first = self.hlo.group_named[row.name]
         definition = self._definition(first)
         uses = [
             self._site(use.time, self._bytes_read(use))
