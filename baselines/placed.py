@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hybridalloc.arrays import Floats
-from hybridalloc.baselines.space import Span
 from hybridalloc.baselines.stays import Stay
 from hybridalloc.memory_map import Allocation, Eviction, Origin, Slice
+from hybridalloc.packing.space import Span
 
 
 def no_time() -> Floats:
@@ -111,9 +111,14 @@ def head_and_tail(head: int, tail: int, last: int) -> list[Span]:
     return [(0, head), (tail, last)] if head < tail < last else [(0, last)]
 
 
-def in_queue_order(allocations: Iterable[Allocation]) -> tuple[Allocation, ...]:
-    """In the order of a map: at one start, what is ready first is issued first.
+def queue_key(x: Allocation) -> tuple[int, int, int, int]:
+    """What to order allocations by in a map: at one start, by when copies are due.
 
-    Slices that are issued later queue in this order too, whenever they are due.
+    Slices and evictions that are issued later queue in this order too.
     """
-    return tuple(sorted(allocations, key=lambda x: (x.start, x.ready, x.buffer)))
+    return x.start, x.ready, x.end, x.buffer
+
+
+def in_queue_order(allocations: Iterable[Allocation]) -> tuple[Allocation, ...]:
+    """In the order of a map: what is due first is issued first."""
+    return tuple(sorted(allocations, key=queue_key))

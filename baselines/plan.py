@@ -15,10 +15,10 @@ from hybridalloc.baselines.placed import (
     in_queue_order,
     no_time,
 )
-from hybridalloc.baselines.space import Space, Span
 from hybridalloc.baselines.stays import Lifetime, Stay
 from hybridalloc.baselines.timing import Timing
 from hybridalloc.memory_map import MemoryMap
+from hybridalloc.packing.space import Space, Span
 from hybridalloc.problem import Problem
 
 

@@ -16,9 +16,9 @@ from hybridalloc.baselines.placed import (
     head_and_tail,
 )
 from hybridalloc.baselines.plan import Plan
-from hybridalloc.baselines.space import Span
 from hybridalloc.baselines.stays import Lifetime, Stay, cross_program_stays
 from hybridalloc.memory_map import Eviction, Slice
+from hybridalloc.packing.space import Span
 from hybridalloc.problem import Problem
 from hybridalloc.program import Memory
 from hybridalloc.solver import UNANSWERED, Outcome, Run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from named_problems import W, problem, reads, target
 
-from hybridalloc.baselines.space import Space
+from hybridalloc.packing.space import Space
 from hybridalloc.program import Buffer
 
 EIGHT = Buffer("eight", 8)

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from typing import Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hybridalloc.arrays import Floats, Ints
+from hybridalloc.packing.block import Rectangle
+from hybridalloc.packing.gaps import free, met
 from hybridalloc.problem import Problem
 from hybridalloc.program import Buffer
 
-Rectangle = tuple[int, int, int, int]
-"""First byte, last byte + 1, start, end."""
 Span = tuple[int, int]
 """Half-open range of instructions."""
 
@@ -72,20 +71,18 @@ class Space(Generic[Owner]):
         Returns:
             For each, its first aligned byte and the byte at which it ends.
         """
-        low, high = self._obstacles(spans)
-        order = np.argsort(low, kind="stable")
-        ends = np.maximum.accumulate(np.concatenate(([0], high[order])))
-        begins = -(-ends // self._alignment) * self._alignment
-        stops = np.concatenate((low[order], [self._capacity]))
-        stops = np.minimum(stops, self._capacity)  # ranges may be reserved beyond it
-        if buffer.offset is not None:
-            begins = np.maximum(begins, buffer.offset)
-            if buffer.offset % self._alignment:
-                return []
-        fits = stops - begins >= max(buffer.size, 1)
-        if buffer.offset is not None:
-            fits &= begins == buffer.offset
-        return list(zip(begins[fits].tolist(), stops[fits].tolist(), strict=True))
+        size = max(buffer.size, 1)
+        lows, highs = self._obstacles(spans)
+        order = np.argsort(lows)
+        lows, highs = lows[order], highs[order]
+        gaps = free(lows, highs, self._capacity, self._alignment, size).tolist()
+        if buffer.offset is None:
+            return [(begin, stop) for begin, stop in gaps]
+        if buffer.offset % self._alignment:
+            return []
+        last = buffer.offset + size
+        around = (stop for begin, stop in gaps if begin <= buffer.offset)
+        return [(buffer.offset, stop) for stop in around if last <= stop]
 
     def cheapest(self, buffer: Buffer, spans: Sequence[Span]) -> list[Owner]:
         """The owners of least value that leave a gap for the buffer if they give way.
@@ -97,7 +94,7 @@ class Space(Generic[Owner]):
         Returns:
             No owners if there is a gap already, or cannot be any.
         """
-        numbers = np.flatnonzero(self._hit(spans))
+        numbers = self._met(spans)
         lows, highs = self._taken[:2, numbers]
         fixed = self._fixed(spans)
         offsets = self._offsets(buffer, np.append(highs, fixed[:, 1]))
@@ -126,13 +123,9 @@ class Space(Generic[Owner]):
         within = (offsets >= 0) & (offsets <= most) & (offsets % unit == 0)
         return np.unique(offsets[within])
 
-    def _hit(self, spans: Sequence[Span]) -> NDArray[np.bool_]:
-        """(rectangles,): whether each is there at any time of the spans."""
-        starts, ends = self._taken[2:, : self._count]
-        hit = np.zeros(self._count, np.bool_)
-        for start, end in spans:
-            hit |= (starts < end) & (ends > start)
-        return hit
+    def _met(self, spans: Sequence[Span]) -> Ints:
+        """(rectangles,): those that are there at any time of the spans."""
+        return met(self._taken, self._count, np.array(spans, np.int64).reshape(-1, 2))
 
     def _fixed(self, spans: Sequence[Span]) -> Ints:
         """The ranges of bytes, (low, high), that nothing may take in the spans."""
@@ -141,7 +134,7 @@ class Space(Generic[Owner]):
 
     def _obstacles(self, spans: Sequence[Span]) -> tuple[Ints, Ints]:
         """The ranges of bytes taken at any time of the spans, as (lows, highs)."""
-        lows, highs = self._taken[:2, : self._count][:, self._hit(spans)]
+        lows, highs = self._taken[:2, self._met(spans)]
         fixed = self._fixed(spans)
         return (
             np.concatenate((fixed[:, 0], lows)),

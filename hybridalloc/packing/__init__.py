@@ -1,0 +1,1 @@
+"""Offsets: rectangles of time and bytes packed into fast memory."""
