@@ -12,7 +12,7 @@ from hybridalloc.baselines.placed import Placed, no_time
 from hybridalloc.baselines.queue import Queue
 from hybridalloc.baselines.stays import Stay
 from hybridalloc.baselines.timing import Timing
-from hybridalloc.memory_map import Eviction, Origin
+from hybridalloc.memory_map import Allocation, Eviction, Origin
 from hybridalloc.problem import Problem
 
 
@@ -140,6 +140,28 @@ class Engine:
         begin = stay.issue + int(np.argmax(claims > 0))
         issue = max(stay.issue, self._loops.outside_before(begin, stay.body))
         return issue, due, claims[issue - stay.issue :]
+
+    def bill(self, stay: Stay, allocation: Allocation) -> tuple[Floats, float]:
+        """What the copies of an allocation take, issued and due as they are.
+
+        Args:
+            stay: What the allocation serves.
+            allocation: Its prefetch is the last in the queue.
+
+        Returns:
+            The idle time that its eviction claims, and the stall.
+        """
+        claims, stall = no_time(), 0.0
+        if allocation.origin is Origin.PREFETCHED:
+            begin, work = self.clock[allocation.start], self.work(stay)
+            begin = self._prefetches.finish(self.clock).max(initial=begin)
+            stall = min(work, max(0.0, begin + work - self.clock[allocation.ready]))
+        if eviction := allocation.eviction:
+            work = self.work(stay, evicted=True)
+            free = np.cumsum(self.free[eviction.issue : eviction.due])
+            claims = np.diff(np.minimum(free, work), prepend=0.0)
+            stall += max(0.0, work - float(claims.sum()))
+        return claims, stall
 
     def latest_issue(self, stay: Stay, due: int, earliest: int) -> int:
         """The latest point to issue a prefetch at so that it is hidden, or -1."""

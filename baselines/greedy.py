@@ -81,7 +81,7 @@ class Greedy:
         The first one comes, even if as good as empty, when there is no time for it.
         """
         loops = Loops(problem.program)
-        stays = list(until_expired(run, _stays(problem, loops)))
+        stays = list(until_expired(run, candidate_stays(problem, loops)))
         for number, way in enumerate(self.config.rounds[: run.iterations]):
             if number and run.expired:
                 return
@@ -109,7 +109,7 @@ class Greedy:
         yield plan
 
 
-def _stays(problem: Problem, loops: Loops) -> Iterator[Stay]:
+def candidate_stays(problem: Problem, loops: Loops) -> Iterator[Stay]:
     """Every stay of the buffers that may be in fast memory and need not be."""
     for index, buffer in enumerate(problem.program.buffers):
         fits = 0 < buffer.size <= problem.target.capacity

@@ -1,5 +1,6 @@
 """Memory mapping for compiled ML programs."""
 
+from hybridalloc.compose import BestOf, Chain, FirstOf, Within
 from hybridalloc.errors import HybridAllocError, InputError, StrategyError, UsageError
 from hybridalloc.io.target_file import get_target
 from hybridalloc.memory_map import Allocation, Eviction, MemoryMap, Origin, Slice
@@ -12,9 +13,12 @@ from hybridalloc.target import Target
 __all__ = [
     "Access",
     "Allocation",
+    "BestOf",
     "Buffer",
+    "Chain",
     "CostModel",
     "Eviction",
+    "FirstOf",
     "HybridAllocError",
     "Incumbent",
     "InputError",
@@ -34,6 +38,7 @@ __all__ = [
     "StrategyError",
     "Target",
     "UsageError",
+    "Within",
     "get_target",
     "solve",
 ]

@@ -1,15 +1,26 @@
-"""The strategies by name: one table of strings, so that none is loaded before use."""
+"""The strategies by name: one table of strings, and those that other packages add."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
+from operator import attrgetter
 from typing import cast
 
 from hybridalloc.errors import UsageError
 from hybridalloc.solver import Solver
+
+GROUP = "hybridalloc.strategies"
+"""The group of entry points by which a package adds strategies."""
+COMBINATORS = ("first", "best")
+"""Names that stand for compositions, and for no strategy."""
+NAME = re.compile(r"[^\W\d][\w.\-]*")
+"""What a strategy may be called."""
+OURS = "hybridalloc"
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +28,12 @@ class Entry:
     """Where a strategy is, and what it does."""
 
     location: str
-    """``module:Class``; the class is constructed without arguments."""
+    """``module:Class``; the class is constructed without arguments, or with ``config``
+    where options are given."""
     description: str
-    """One line."""
+    """One line; empty where the class's docstring says it."""
+    package: str = OURS
+    """The distribution that it comes with."""
 
 
 STRATEGIES: Mapping[str, Entry] = {
@@ -39,20 +53,142 @@ STRATEGIES: Mapping[str, Entry] = {
         "hybridalloc.baselines.greedy:Greedy",
         "most time saved for each byte and second first, best-fit offsets",
     ),
+    "msa": Entry(
+        "hybridalloc.baselines.msa:Msa",
+        "XLA's Memory Space Assignment, with its flags as options",
+    ),
+    "belady": Entry(
+        "hybridalloc.baselines.belady:Belady",
+        "what is used again farthest in the future gives way",
+    ),
+    "knapsack": Entry(
+        "hybridalloc.baselines.knapsack:Knapsack",
+        "stays worth more than the price of fast memory at the time",
+    ),
 }
-"""Each strategy's entry by its name."""
+"""Each of our strategies' entry by its name."""
 
 
-def get_solver(name: str) -> Solver:
-    """The strategy of this name.
+@dataclass(frozen=True, slots=True)
+class PlugIns:
+    """The strategies that other packages add."""
+
+    entries: Mapping[str, Entry]
+    refused: Mapping[str, str]
+    """Why no strategy of a name is used, by that name."""
+
+
+def plug_ins() -> PlugIns:
+    """Look for the strategies of installed packages; loads none of them.
+
+    A name that is ours stays ours, and one that two packages claim is nobody's.
+    """
+    from importlib.metadata import entry_points  # looks through every package
+
+    claims: dict[str, list[Entry]] = defaultdict(list)
+    for point in entry_points(group=GROUP):
+        package = point.dist.name if point.dist is not None else "unknown"
+        claims[point.name].append(Entry(point.value, "", package))
+    entries, refused = {}, {}
+    for name in sorted(claims):
+        packages = " and ".join(sorted({entry.package for entry in claims[name]}))
+        if name in STRATEGIES or name in COMBINATORS:
+            refused[name] = f"strategy {name!r} of {packages}: hybridalloc has its own"
+        elif not NAME.fullmatch(name):
+            refused[name] = f"strategy {name!r} of {packages}: not a name"
+        elif len(claims[name]) > 1:
+            refused[name] = f"strategy {name!r} is claimed more than once: {packages}"
+        else:
+            entries[name] = claims[name][0]
+    return PlugIns(entries, refused)
+
+
+def get_entry(name: str) -> Entry:
+    """The entry of the strategy of this name.
 
     Raises:
-        UsageError: There is no such strategy.
+        UsageError: There is no such strategy, or several packages claim the name.
     """
-    if name not in STRATEGIES:
-        close = get_close_matches(name, STRATEGIES, n=1)
-        known = f"known: {', '.join(STRATEGIES)}"
-        hint = f"did you mean {close[0]!r}?" if close else known
+    if name in STRATEGIES:
+        return STRATEGIES[name]
+    added = plug_ins()
+    if name in added.refused:
+        raise UsageError(added.refused[name])
+    if name not in added.entries:
+        hint = nearest(name, [*STRATEGIES, *added.entries, *COMBINATORS])
         raise UsageError(f"unknown strategy {name!r}; {hint}")
-    module, _, attribute = STRATEGIES[name].location.partition(":")
-    return cast(Solver, getattr(import_module(module), attribute)())
+    return added.entries[name]
+
+
+def load(name: str) -> type[Solver]:
+    """The class of the strategy of this name, or whatever makes one.
+
+    Raises:
+        UsageError: There is no such strategy, or its package cannot be loaded.
+    """
+    entry = get_entry(name)
+    module, _, attribute = entry.location.partition(":")
+    try:
+        made = attrgetter(attribute.strip())(import_module(module.strip()))
+    except (Exception, SystemExit) as error:
+        if entry.package == OURS:
+            raise
+        raise UsageError(
+            f"strategy {name!r} of package {entry.package} cannot be loaded from "
+            f"{entry.location}: {type(error).__name__}: {error}"
+        ) from error
+    if not callable(made):
+        raise UsageError(
+            f"strategy {name!r} of package {entry.package}: {entry.location} is "
+            f"{made!r}, expected a class"
+        )
+    return cast(type[Solver], made)
+
+
+def get_solver(name: str, **arguments: object) -> Solver:
+    """The strategy of this name.
+
+    Args:
+        name: Its name in the registry.
+        arguments: What to construct it with.
+
+    Raises:
+        UsageError: There is no such strategy, or its package is broken.
+    """
+    factory, package = load(name), get_entry(name).package
+    try:
+        solver = factory(**arguments)
+    except Exception as error:
+        if package == OURS:
+            raise
+        raise UsageError(
+            f"strategy {name!r} of package {package} cannot be made: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+    if not callable(getattr(solver, "solve", None)):
+        raise UsageError(
+            f"strategy {name!r} of package {package}: {solver!r} has no method solve"
+        )
+    return solver
+
+
+def describe(name: str) -> str:
+    """What the strategy does, in one line.
+
+    Raises:
+        UsageError: There is no such strategy, or its package cannot be loaded.
+    """
+    entry = get_entry(name)
+    if entry.description:
+        return entry.description
+    lines = (load(name).__doc__ or "").strip().splitlines()
+    return f"{lines[0] if lines else '(no description)'} [{entry.package}]"
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """A hint at the nearest of the names; at all, where none is near."""
+    known = list(names)
+    close = get_close_matches(name, known, n=1)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    return f"known: {', '.join(known)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -57,6 +58,9 @@ class Run:
     """A valid map to start from, where the strategy can."""
     report: Callable[[MemoryMap], None] = _ignore
     """Takes each better map as soon as it is found: what is lost if the run ends."""
+    credit: Callable[[str], AbstractContextManager[object]] = nullcontext
+    """Within ``with run.credit(name):``, what is reported was found by that
+    component; of several, the innermost. For strategies that have others work."""
 
     def __post_init__(self) -> None:
         if self.iterations is not None and self.iterations < 0:

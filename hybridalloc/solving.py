@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from contextlib import suppress
 from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hybridalloc.errors import StrategyError, UsageError
+from hybridalloc.compose import as_solver, name_of
+from hybridalloc.errors import UsageError
+from hybridalloc.incumbents import Incumbents
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import CostModel, Problem
-from hybridalloc.registry import get_solver
 from hybridalloc.solver import (
     UNANSWERED,
     Incumbent,
@@ -27,12 +28,10 @@ from hybridalloc.solver import (
 from hybridalloc.target import Target
 
 if TYPE_CHECKING:
-    from hybridalloc.simulator import Simulation, Simulator
+    from hybridalloc.simulator import Simulator
 
 DEFAULT_STRATEGY = "greedy"
 DEFAULT_TIME_LIMIT_S = 60.0
-ROUNDING = 1e-6
-"""By how much of a map's time a claim about it may be off."""
 
 
 def solve(
@@ -55,7 +54,8 @@ def solve(
 
     Args:
         problem: A problem, or the path of one.
-        strategy: The name of a strategy, or a solver object.
+        strategy: A solver object, the name of a strategy, or the text of a
+            composition such as ``"best(msa,greedy)>annealing"`` (docs/strategies.md).
         time_limit: Seconds, from when the problem has been read. By default 60, or
             no limit if ``iterations`` are given.
         iterations: The most iterations, of whatever the strategy iterates.
@@ -76,12 +76,12 @@ def solve(
         InputError: The path cannot be read as a problem.
         StrategyError: The strategy handed back an invalid map or a contradiction.
     """
-    solver = get_solver(strategy) if isinstance(strategy, str) else strategy
-    name = strategy if isinstance(strategy, str) else type(solver).__name__
+    solver = as_solver(strategy)
+    name = strategy.strip() if isinstance(strategy, str) else name_of(solver)
     if time_limit is None:
         time_limit = DEFAULT_TIME_LIMIT_S if iterations is None else math.inf
     _require_types(
-        *(problem, solver, warm_start),
+        *(problem, warm_start),
         time_limit=time_limit,
         iterations=0 if iterations is None else iterations,
         seed=seed,
@@ -90,20 +90,21 @@ def solve(
     problem = _read(problem, target, cost_model, capacity)
     if not time_limit >= 0:
         raise UsageError(f"time limit {time_limit} is not >= 0 seconds")
-    best = _Best.of(problem, name, callback)
+    incumbents = _begin(problem, name_of(solver), time_limit, callback)
     try:
         run = Run(
-            deadline=best.started + time_limit,
+            deadline=incumbents.started + time_limit,
             iterations=iterations,
             seed=seed,
             workers=workers,
             warm_start=warm_start,
-            report=best.offer,
+            report=incumbents.offer,
+            credit=incumbents.credit,
         )
     except ValueError as error:
         raise UsageError(str(error)) from error
-    outcome = _search(solver, problem, run, best)
-    return best.result(outcome, run)
+    outcome = _search(solver, problem, run, incumbents)
+    return _result(name, outcome, run, incumbents)
 
 
 def require_finite_time(simulator: Simulator) -> None:
@@ -120,14 +121,10 @@ def require_finite_time(simulator: Simulator) -> None:
         )
 
 
-def _require_types(
-    problem: object, solver: object, warm_start: object, **numbers: object
-) -> None:
+def _require_types(problem: object, warm_start: object, **numbers: object) -> None:
     """Refuse what is nothing of the kind that ``solve`` takes."""
     if not isinstance(problem, Problem | Path | str):
         raise UsageError(f"problem {problem!r}: expected a Problem or a path")
-    if isinstance(solver, type) or not callable(getattr(solver, "solve", None)):
-        raise UsageError(f"strategy {solver!r}: expected a name or a solver object")
     if not isinstance(warm_start, MemoryMap | None):
         raise UsageError(
             f"warm start {warm_start!r}: expected a MemoryMap, such as "
@@ -160,136 +157,66 @@ def _read(
     )
 
 
-def _search(solver: Solver, problem: Problem, run: Run, best: _Best) -> Outcome:
+def _begin(
+    problem: Problem,
+    component: str,
+    time_limit: float,
+    callback: Callable[[Incumbent], None] | None,
+) -> Incumbents:
+    from hybridalloc.simulator import Simulator  # loads the compiler of its loops
+
+    simulator = Simulator(problem)
+    require_finite_time(simulator)
+    return Incumbents(simulator, component, time_limit, callback)
+
+
+def _search(
+    solver: Solver, problem: Problem, run: Run, incumbents: Incumbents
+) -> Outcome:
     """Run the strategy to its end, its deadline or Ctrl-C; keep every better map."""
     try:
         if run.warm_start is not None:
-            best.start_from(run.warm_start)
-        outcome = solver.solve(problem, run)
-        if outcome.map is not None:
-            best.offer(outcome.map)
+            incumbents.start_from(run.warm_start)
+        return incumbents.conclude(solver.solve(problem, run))
     except (KeyboardInterrupt, TimeoutError):
+        with suppress(KeyboardInterrupt):
+            incumbents.settle()
         return UNANSWERED
-    best.examine(outcome)
-    return outcome
 
 
-@dataclass
-class _Best:
-    """The best map so far; judges every map that is offered."""
-
-    problem: Problem
-    strategy: str
-    callback: Callable[[Incumbent], None] | None
-    simulator: Simulator
-    started: float = field(default_factory=time.monotonic)
-    history: list[Incumbent] = field(default_factory=list)
-    simulation: Simulation | None = None
-    """Of the best map."""
-    last_s: float = math.inf
-    """The time of the map that was offered last."""
-
-    @classmethod
-    def of(
-        cls,
-        problem: Problem,
-        strategy: str,
-        callback: Callable[[Incumbent], None] | None,
-    ) -> _Best:
-        from hybridalloc.simulator import Simulator
-
-        simulator = Simulator(problem)
-        require_finite_time(simulator)
-        return cls(problem, strategy, callback, simulator)
-
-    def start_from(self, warm_start: MemoryMap) -> None:
-        violation = self._violation(warm_start)
-        if violation is not None:
-            raise UsageError(f"the warm start is not a valid map: {violation}")
-        self._record(warm_start, "warm start")
-
-    def offer(self, memory_map: MemoryMap) -> None:
-        """Take a map if it is better than the best so far."""
-        if self.history and memory_map is self.history[-1].map:
-            self.last_s = self.history[-1].time
-            return  # it was reported before it was handed back
-        violation = self._violation(memory_map)
-        if violation is not None:
-            raise StrategyError(
-                f"strategy {self.strategy} handed back an invalid map: {violation}"
-            )
-        self._record(memory_map, self.strategy)
-
-    def _violation(self, memory_map: MemoryMap) -> str | None:
-        from hybridalloc.checker import check
-
-        violations = check(self.problem, memory_map)
-        return violations[0].message if violations else None
-
-    def _record(self, memory_map: MemoryMap, found_by: str) -> None:
-        simulation = self.simulator.simulate(memory_map)
-        self.last_s = simulation.time_s
-        if self.history and not self.last_s < self.history[-1].time:
-            return
-        self.simulation = simulation
-        runtime = time.monotonic() - self.started
-        self.history.append(Incumbent(memory_map, self.last_s, runtime, found_by))
-        if self.callback is not None:
-            self.callback(self.history[-1])
-
-    def examine(self, outcome: Outcome) -> None:
-        """Find what the strategy claims in contradiction to the best map.
-
-        Raises:
-            StrategyError: It does.
-        """
-        if not self.history:
-            return
-        best_s, claim = self.history[-1].time, None
-        if outcome.status is Status.INFEASIBLE:
-            claim = "calls infeasible what has a valid map"
-        elif outcome.status is Status.OPTIMAL and _exceeds(self.last_s, best_s):
-            claim = f"calls a map of {self.last_s} s optimal, yet one of {best_s} s is"
-            claim += " valid"
-        elif outcome.bound is not None and _exceeds(outcome.bound, best_s):
-            claim = f"claims a bound of {outcome.bound} s, yet a map of {best_s} s is"
-            claim += " valid"
-        if claim is not None:
-            raise StrategyError(f"strategy {self.strategy} {claim}")
-
-    def result(self, outcome: Outcome, run: Run) -> Result:
-        """What the search comes to."""
-        best = self.history[-1] if self.history else None
-        status, bound = outcome.status, outcome.bound
-        if best is not None and status is Status.OPTIMAL:
-            bound = best.time
-        elif best is not None:
-            status = Status.FEASIBLE
-            bound = None if bound is None else min(bound, best.time)
-        return Result(
-            strategy=self.strategy,
-            seed=run.seed,
-            status=status,
-            map=best.map if best else None,
-            time=best.time if best else None,
-            bound=bound,
-            runtime=time.monotonic() - self.started,
-            history=tuple(self.history),
-            warm_start_used=run.warm_start is not None,
-            metrics=self._metrics(),
-            infeasibility=outcome.infeasibility,
-        )
-
-    def _metrics(self) -> Metrics | None:
-        if self.simulation is None:
-            return None
-        return Metrics(
-            peak_bytes=self.history[-1].map.peak_bytes(self.problem.program),
-            moved_bytes=self.simulation.moved_bytes,
-            stall_s=self.simulation.stall_s,
-        )
+def _result(
+    strategy: str, outcome: Outcome, run: Run, incumbents: Incumbents
+) -> Result:
+    """What the search comes to."""
+    best = incumbents.history[-1] if incumbents.history else None
+    status, bound = outcome.status, outcome.bound
+    if best is not None and status is Status.OPTIMAL:
+        bound = best.time
+    elif best is not None:
+        status = Status.FEASIBLE
+        bound = None if bound is None else min(bound, best.time)
+    return Result(
+        strategy=strategy,
+        seed=run.seed,
+        status=status,
+        map=best.map if best else None,
+        time=best.time if best else None,
+        bound=bound,
+        runtime=time.monotonic() - incumbents.started,
+        history=tuple(incumbents.history),
+        warm_start_used=run.warm_start is not None,
+        metrics=_metrics(incumbents),
+        infeasibility=outcome.infeasibility,
+    )
 
 
-def _exceeds(seconds: float, best_s: float) -> bool:
-    """Whether a time, if it is one, is above another beyond rounding."""
-    return not seconds <= best_s * (1 + ROUNDING)
+def _metrics(incumbents: Incumbents) -> Metrics | None:
+    simulation = incumbents.simulation
+    if simulation is None:
+        return None
+    program = incumbents.simulator.problem.program
+    return Metrics(
+        peak_bytes=incumbents.history[-1].map.peak_bytes(program),
+        moved_bytes=simulation.moved_bytes,
+        stall_s=simulation.stall_s,
+    )

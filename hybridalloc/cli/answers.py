@@ -24,13 +24,13 @@ from hybridalloc.cli.options import (
     size_or_none,
 )
 from hybridalloc.cli.output import Step, progress, show, show_json
+from hybridalloc.compose import parse, split
 from hybridalloc.errors import InputError, UsageError
 from hybridalloc.io.files import require_writable
 from hybridalloc.io.json_format import write_map
 from hybridalloc.io.read import read_problem
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
-from hybridalloc.registry import get_solver
 from hybridalloc.report.records import (
     Record,
     References,
@@ -50,7 +50,12 @@ Workers = Annotated[int, typer.Option(min=1, help="Processes or threads.")]
 def solve(
     input_path: Input,
     strategy: Annotated[
-        str, typer.Option(help="See `hybridalloc strategies`.")
+        str,
+        typer.Option(
+            metavar="S",
+            help="A name that `hybridalloc strategies` lists, or a composition such "
+            "as `best(A@5s,B)>C`.",
+        ),
     ] = DEFAULT_STRATEGY,
     target: TargetName = None,
     cost_model: Model = None,
@@ -78,7 +83,7 @@ def solve(
     """Look for the memory map of least simulated time; Ctrl-C keeps the best so far."""
     if out is not None:
         require_writable(out)
-    get_solver(strategy)
+    parse(strategy)  # refused, if so, before anything is read
     limits = _Limits(time_limit, iterations, seed, workers)
     with progress() as step:
         step(f"reading {short_name(str(input_path))}")
@@ -109,7 +114,7 @@ def compare(
         ),
     ],
     strategies: Annotated[
-        str, typer.Option(metavar="A,B,C", help="Names of strategies.")
+        str, typer.Option(metavar="A,B,C", help="As of `solve`; several.")
     ] = DEFAULT_STRATEGY,
     target: TargetName = None,
     cost_model: Model = None,
@@ -127,9 +132,7 @@ def compare(
     as_json: Json = False,
 ) -> int:
     """Solve each input with each strategy at each capacity; with geometric means."""
-    names = [name.strip() for name in strategies.split(",")]
-    for name in names:
-        get_solver(name)
+    names = split(strategies)
     sizes = [None] if capacity is None else list(map(parse_size, capacity.split(",")))
     problems: dict[str, Problem] = {}
     with progress(len(inputs)) as step:

@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import asdict
+from typing import Annotated
+
+import typer
 
 from hybridalloc.cli.endings import Exit
 from hybridalloc.cli.options import Json
 from hybridalloc.cli.output import show, show_json
-from hybridalloc.registry import STRATEGIES
-from hybridalloc.report.tables import facts_table, targets_table
+from hybridalloc.compose.options import options_of, value_text
+from hybridalloc.errors import UsageError
+from hybridalloc.registry import STRATEGIES, describe, load, plug_ins
+from hybridalloc.report.tables import facts_table, new_table, targets_table
 from hybridalloc.target import TARGETS
 
 
-def strategies(as_json: Json = False) -> int:
-    """List the strategies."""
-    descriptions = {name: entry.description for name, entry in STRATEGIES.items()}
+def strategies(
+    name: Annotated[
+        str | None,
+        typer.Argument(help="List the options of this one.", show_default=False),
+    ] = None,
+    as_json: Json = False,
+) -> int:
+    """List the strategies, those of installed packages too; or the options of one."""
+    if name is not None:
+        return _options(name, as_json)
+    added = plug_ins()
+    for reason in added.refused.values():
+        warnings.warn(reason, stacklevel=2)
+    descriptions = {each: _description(each) for each in [*STRATEGIES, *added.entries]}
     if as_json:
         show_json(descriptions)
     else:
@@ -29,3 +46,33 @@ def targets(as_json: Json = False) -> int:
     else:
         show(targets_table(TARGETS))
     return Exit.ANSWER
+
+
+def _options(name: str, as_json: bool) -> int:
+    options = options_of(load(name)).values()
+    facts = {
+        option.name: {
+            "value": option.choice,
+            "default": value_text(option.default),
+            "description": option.description,
+        }
+        for option in options
+    }
+    if as_json:
+        show_json(facts)
+        return Exit.ANSWER
+    table = new_table(["option", "value", "default"])
+    table.add_column(overflow="fold")
+    for option, columns in facts.items():
+        table.add_row(option, *columns.values())
+    show(f"{name}: {describe(name)}", "", table if facts else "no options")
+    return Exit.ANSWER
+
+
+def _description(name: str) -> str:
+    """What a strategy does; why that is not known, where its package is broken."""
+    try:
+        return describe(name)
+    except UsageError as error:
+        warnings.warn(str(error), stacklevel=2)
+        return "(cannot be loaded)"

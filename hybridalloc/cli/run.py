@@ -73,12 +73,15 @@ def _failed(code: Exit, message: str) -> int:
 
 
 def _internal_error(error: Exception) -> int:
+    where = f"hybridalloc: {type(error).__name__}"
+    if isinstance(error, StrategyError):  # perhaps another package's
+        where = "a strategy"
     if os.environ.get("HYBRIDALLOC_DEBUG") == "1":
         traceback.print_exception(error)
     else:
         tell(
             "error",
-            f"a defect in hybridalloc: {type(error).__name__}: {error}; please report "
-            f"it with what HYBRIDALLOC_DEBUG=1 shows",
+            f"a defect in {where}: {error}; please report it with what "
+            f"HYBRIDALLOC_DEBUG=1 shows",
         )
     return Exit.DEFECT

@@ -317,6 +317,26 @@ def test_compare_leaves_out_what_does_not_apply_with_one_warning_line(
     assert ran.err.count("\n") == 1
 
 
+def test_a_composition_is_solved_under_its_text(
+    command: Command, workload: Path
+) -> None:
+    text = "best(slow,greedy(displacements=0)@10s)>random"
+    ran = command("solve", workload, "--strategy", text, "--json")
+    answer = json.loads(ran.out)
+    assert (ran.code, ran.err, answer["strategy"]) == (0, "", text)
+    assert answer["speedup_vs_slow"] > 1
+
+
+def test_compare_splits_the_strategies_outside_parentheses(
+    command: Command, workload: Path
+) -> None:
+    names = "slow>random, best(slow,random)"
+    ran = command("compare", workload, "--strategies", names, "--json")
+    rows = json.loads(ran.out)
+    assert [row["strategy"] for row in rows] == ["slow>random", "best(slow,random)"]
+    assert rows[0]["time_s"] == rows[1]["time_s"]
+
+
 @pytest.mark.usefixtures("strategy")
 def test_ctrl_c_ends_a_comparison_after_the_row_it_met(
     command: Command, workload: Path

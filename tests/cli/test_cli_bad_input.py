@@ -187,7 +187,11 @@ def test_wrong_usage_of_solve_is_refused(
         (["compare"], ["INPUT"]),
         (["convert", "x.hlo"], ["--out"]),
         (["convert", "x.hlo", "--out", "x.txt"], ["x.txt", ".json.gz"]),
-        (["strategies", "greedy"], ["greedy"]),
+        (["solve", "x.hlo", "--strategy", "slow>"], ["character 6", "expected the na"]),
+        (["solve", "x.hlo", "--strategy", "slow(x=1)"], ["'slow' has no options"]),
+        (["compare", "x.hlo", "--strategies", "slow,best(slow"], ["character 15"]),
+        (["strategies", "greddy"], ["'greddy'; did you mean 'greedy'"]),
+        (["strategies", "greedy", "slow"], ["slow"]),
     ],
 )
 def test_wrong_usage_is_refused(

@@ -136,6 +136,19 @@ def test_strategies_lists_the_registry(command: Command) -> None:
     assert all(entry.description in table for entry in STRATEGIES.values())
 
 
+def test_strategies_lists_the_options_of_one(command: Command) -> None:
+    options = json.loads(command("strategies", "greedy", "--json").out)
+    assert options["cross_programs"] == {
+        "value": "int",
+        "default": "20",
+        "description": "How many cross-program prefetches to try.",
+    }
+    table = command("strategies", "greedy").out
+    assert table.startswith(f"greedy: {STRATEGIES['greedy'].description}\n")
+    assert "How many cross-program prefetches to try." in table
+    assert command("strategies", "slow").out.endswith("\nno options\n")
+
+
 def test_targets_shows_the_constants(command: Command) -> None:
     values = json.loads(command("targets", "--json").out)
     assert list(values) == list(TARGETS)

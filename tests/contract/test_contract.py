@@ -17,6 +17,8 @@ from hybridalloc.registry import STRATEGIES
 from hybridalloc.simulator import Simulator
 from hybridalloc.solver import Incumbent
 
+COMPOSITION = "best(first(slow,random),random@5s>greedy(displacements=9))>random"
+
 
 @pytest.fixture(params=list(CostModel))
 def cost_model(request: pytest.FixtureRequest) -> CostModel:
@@ -34,9 +36,9 @@ def problem(request: pytest.FixtureRequest, cost_model: CostModel) -> Problem:
     return replace(named, compiler_map=compiler_map)
 
 
-@pytest.fixture(params=list(STRATEGIES))
+@pytest.fixture(params=[*STRATEGIES, COMPOSITION])
 def strategy(request: pytest.FixtureRequest) -> str:
-    """Every strategy."""
+    """Every strategy, and one that is composed in every way."""
     return str(request.param)
 
 

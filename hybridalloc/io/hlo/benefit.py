@@ -33,8 +33,8 @@ class Site:
     site_bytes: float
     """Bytes that it reads or writes of this buffer, here."""
     is_write: bool = False
-    loop_depth: int = 0
-    """Loops around the instruction."""
+    runs: int = 1
+    """How often XLA takes the instruction to run: ``LOOP_FACTOR`` for each loop."""
 
 
 def constant_definition(target: Target) -> Site:
@@ -56,7 +56,7 @@ def benefit(site: Site, target: Target) -> float:
     if not memory > compute:
         return float(memory - compute)
     there = moved / np.float32(bandwidth) + (total - moved) / slow_bandwidth
-    return float((memory - there) * np.float32(LOOP_FACTOR**site.loop_depth))
+    return float((memory - there) * np.float32(site.runs))
 
 
 def memory_boundedness(
@@ -99,8 +99,7 @@ def rounding_tolerance(
     """
     sites = [*uses, *([definition] if definition else [])]
     seconds = [
-        site.total_bytes / target.slow.read_bandwidth * LOOP_FACTOR**site.loop_depth
-        for site in sites
+        site.total_bytes / target.slow.read_bandwidth * site.runs for site in sites
     ]
     largest = max(seconds, default=0.0)
     return 2 * len(sites) * FLOAT32_ROUNDING * largest / math.sqrt(size)

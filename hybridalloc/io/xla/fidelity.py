@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from hybridalloc.io.hlo.benefit import (
+    LOOP_FACTOR,
     Site,
     constant_definition,
     memory_boundedness,
@@ -149,7 +150,7 @@ class _Reading:
             total_bytes=cost.total_bytes,
             site_bytes=moved,
             is_write=is_write,
-            loop_depth=self.depth[time],
+            runs=LOOP_FACTOR ** self.depth[time],
         )
 
 

@@ -30,12 +30,12 @@ def test_a_memory_bound_site_saves_the_difference_of_the_bandwidths() -> None:
 
 
 def test_a_memory_bound_site_in_loops_counts_five_times_for_each() -> None:
-    assert benefit(Site(1, 10, 8, loop_depth=2), TARGET) == 25 * (10 - 4)
+    assert benefit(Site(1, 10, 8, runs=25), TARGET) == 25 * (10 - 4)
 
 
 def test_a_compute_bound_site_lacks_memory_time_in_loops_too() -> None:
     assert benefit(Site(12, 10, 8), TARGET) == -2
-    assert benefit(Site(12, 10, 8, loop_depth=2), TARGET) == -2
+    assert benefit(Site(12, 10, 8, runs=25), TARGET) == -2
 
 
 def test_positive_benefits_add_up_over_the_root_of_the_size() -> None:
@@ -67,7 +67,7 @@ def test_it_rounds_like_float32() -> None:
 
 
 def test_the_tolerance_is_two_roundings_of_the_largest_time_for_each_site() -> None:
-    definition, use = Site(0, 100, 1), Site(0, 40, 1, loop_depth=1)
+    definition, use = Site(0, 100, 1), Site(0, 40, 1, runs=5)
     # The largest time is 5 * 40 s, there are two sites, and the root of 16 is 4.
     tolerance = rounding_tolerance(definition, [use], 16, TARGET)
     assert tolerance == pytest.approx(2 * 2 * 2**-24 * 200 / 4)

@@ -1,0 +1,146 @@
+"""The strategy ``knapsack``: stays that are worth what fast memory costs at the time.
+
+Which stays to choose is a knapsack at every instruction: their bytes against the
+capacity, and the copies under way against one copy at a time. Prices for both, relaxing
+these limits (Fisher, The Lagrangian relaxation method for solving integer programming
+problems, 1981), leave each buffer on its own: the best stays of one are found by
+dynamic programming over its accesses. Prices rise where more is chosen than fits, and
+fall where less is, by multiplicative weights (Arora, Hazan and Kale, 2012). So does the
+credit of an instruction, the share of its slow traffic that still saves time: it falls
+where the traffic that is left hides behind computation.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from hybridalloc.baselines.drop import drop
+from hybridalloc.baselines.greedy import candidate_stays
+from hybridalloc.baselines.loops import Loops
+from hybridalloc.baselines.moves import Candidate, Moves, until_expired
+from hybridalloc.baselines.pins import pinned
+from hybridalloc.baselines.plan import Plan
+from hybridalloc.baselines.prices import Prices, Stays
+from hybridalloc.memory_map import MemoryMap
+from hybridalloc.problem import Problem
+from hybridalloc.simulator import Simulator
+from hybridalloc.solver import UNANSWERED, Outcome, Run
+
+
+@dataclass(frozen=True, slots=True)
+class KnapsackConfig:
+    """How prices are found, and how they become maps."""
+
+    roundings: int = 8
+    """Maps built, each at better prices."""
+    price_steps: int = 80
+    """Times that prices change before each map."""
+    share: float = 0.25
+    """The share of the time left that prices may take before each map."""
+    step: float = 2.0
+    """How much a price changes where twice as much is chosen as fits, as a share."""
+    bulks: tuple[float, ...] = (0.15, 0.0, 0.3)
+    """How costs count when stays are bought, as a power, in one map after the other.
+    Below 1, what is large comes before what is small and worth as much for its cost."""
+    hope: float = 1.0
+    """The share of the idle time with everything in fast memory on which copies count
+    at first."""
+    noise: float = 0.1
+    """The standard deviation of the costs, as a share, in the maps that repeat a power
+    of ``bulks``."""
+    displacements: int = 100
+    """How many stays that are left out to make room for."""
+    cross_programs: int = 20
+    """How many cross-program prefetches to try."""
+
+
+class Knapsack:
+    """Prices fast memory and its copy engine, and buys what is worth most for its cost.
+
+    An iteration is one map. The seed decides the noise in costs.
+    """
+
+    def __init__(self, config: KnapsackConfig | None = None) -> None:
+        self.config = config or KnapsackConfig()
+
+    def solve(self, problem: Problem, run: Run) -> Outcome:
+        """Build maps that are valid by construction."""
+        best = None if pinned(problem.program) else MemoryMap()
+        if best is not None:
+            run.report(best)
+        simulator = Simulator(problem)
+        best_s = simulator.slow_s if best is not None else math.inf
+        for plan in self._plans(problem, simulator, run):
+            memory_map = plan.memory_map()
+            seconds = simulator.simulate(memory_map).time_s
+            if seconds < best_s:
+                best, best_s = memory_map, seconds
+                run.report(memory_map)
+        return UNANSWERED if best is None else Outcome(best)
+
+    def _plans(
+        self, problem: Problem, simulator: Simulator, run: Run
+    ) -> Iterator[Plan]:
+        """What is pinned alone; then each map, in three stages."""
+        if run.expired and not pinned(problem.program):
+            return
+        loops = Loops(problem.program)
+        plan = Plan(problem, loops)
+        if not plan.place_pinned():
+            return
+        yield plan
+        stays = list(until_expired(run, candidate_stays(problem, loops)))
+        if run.expired:
+            return
+        plan.engine.hope_for(self.config.hope)
+        prices = Prices(plan, Stays.of(plan, stays, run))
+        plan.engine.hope_for(0.0)
+        generator = np.random.default_rng(run.seed)
+        for number in range(self.config.roundings)[: run.iterations]:
+            until = time.monotonic() + self.config.share * run.remaining_s
+            timely = replace(run, deadline=until)
+            prices.improve(self.config.price_steps, self.config.step, timely)
+            if run.expired:
+                return
+            cost = prices.cost ** self.config.bulks[number % len(self.config.bulks)]
+            if number >= len(self.config.bulks):
+                noise = generator.normal(0.0, self.config.noise, len(cost))
+                cost *= np.exp(noise)
+            plan = Plan(problem, loops)
+            plan.place_pinned()
+            priced = zip(stays, cost.tolist(), strict=False)
+            candidates = [Candidate(stay, seconds) for stay, seconds in priced]
+            chosen = [candidates[i] for i in np.flatnonzero(prices.chosen).tolist()]
+            yield from self._round(plan, chosen, candidates, simulator, run)
+
+    def _round(
+        self,
+        plan: Plan,
+        chosen: list[Candidate],
+        candidates: list[Candidate],
+        simulator: Simulator,
+        run: Run,
+    ) -> Iterator[Plan]:
+        """Buy what was chosen, then anything: most time saved for its cost first."""
+        plan.engine.hope_for(self.config.hope)
+        Moves(plan, chosen, run).place_all()
+        plan.engine.hope_for(0.0)
+        drop(plan, simulator, run)
+        yield plan
+        if run.expired:
+            return
+        moves = Moves(plan, candidates, run)
+        moves.place_all(may_stall=True)
+        yield plan
+        if run.expired:
+            return
+        moves.displace_all(self.config.displacements)
+        moves.place_cross_programs(self.config.cross_programs)
+        moves.place_all(may_stall=True)
+        drop(plan, simulator, run)
+        yield plan

@@ -1,0 +1,18 @@
+"""Compositions of solvers, which are solvers, and their text (docs/strategies.md)."""
+
+from hybridalloc.compose.combinators import BestOf, Chain, FirstOf, Within
+from hybridalloc.compose.members import as_solver, name_of
+from hybridalloc.compose.strategy import Strategy
+from hybridalloc.compose.text import parse, split
+
+__all__ = [
+    "BestOf",
+    "Chain",
+    "FirstOf",
+    "Strategy",
+    "Within",
+    "as_solver",
+    "name_of",
+    "parse",
+    "split",
+]

@@ -1,0 +1,115 @@
+"""The members of a composition: what they are called, and what they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from hybridalloc.errors import UsageError
+from hybridalloc.memory_map import MemoryMap
+from hybridalloc.problem import Problem
+from hybridalloc.solver import UNANSWERED, Outcome, Run, Solver, Status
+
+if TYPE_CHECKING:
+    from hybridalloc.simulator import Simulator
+
+
+def as_solver(strategy: Solver | str) -> Solver:
+    """The solver itself, or the one that a text names.
+
+    Raises:
+        UsageError: It is neither a solver nor the text of one.
+    """
+    if isinstance(strategy, str):
+        from hybridalloc.compose.text import parse  # which composes what it reads
+
+        return parse(strategy)
+    # A caller without type checker may hand over anything.
+    method: object = getattr(strategy, "solve", None)
+    if isinstance(strategy, type) or not callable(method):
+        raise UsageError(f"strategy {strategy!r}: expected a name or a solver object")
+    return strategy
+
+
+def as_solvers(
+    combinator: str, strategies: Iterable[Solver | str]
+) -> tuple[Solver, ...]:
+    """The members of a composition.
+
+    Raises:
+        ValueError: There are none.
+        UsageError: One is neither a solver nor the text of one.
+    """
+    solvers = tuple(map(as_solver, strategies))
+    if not solvers:
+        raise ValueError(f"{combinator}: expected at least one solver")
+    return solvers
+
+
+def name_of(solver: Solver) -> str:
+    """What to call a solver: its text, or its class where it has none."""
+    kind = type(solver)
+    if kind.__str__ is object.__str__:
+        return kind.__name__
+    return str(solver)
+
+
+@dataclass
+class Best:
+    """The best map of the members that have run, by the simulator."""
+
+    problem: Problem
+    run: Run
+    """Of the composition."""
+    map: MemoryMap | None = None
+    time_s: float = 0.0
+    """The simulated time of the map."""
+    bound: float | None = None
+    """The largest that a member proved: each is a bound on every valid map."""
+
+    @cached_property
+    def simulator(self) -> Simulator:
+        """Of the problem."""
+        from hybridalloc.simulator import Simulator  # loads the compiler of its loops
+
+        return Simulator(self.problem)
+
+    def offer(self, memory_map: MemoryMap) -> None:
+        """Keep and report a map if it is better."""
+        if memory_map is self.map:
+            return
+        time_s = self.simulator.simulate(memory_map).time_s
+        if self.map is None or time_s < self.time_s:
+            self.run.report(memory_map)
+            self.map, self.time_s = memory_map, time_s
+
+    def after(self, solver: Solver, run: Run) -> Outcome:
+        """Let a member run; what it hands back.
+
+        Where it runs out of time with ``TimeoutError``, what it has reported counts.
+        """
+        with self.run.credit(name_of(solver)):
+            try:
+                outcome = solver.solve(self.problem, replace(run, report=self.offer))
+            except TimeoutError:
+                return UNANSWERED
+            if outcome.map is not None:
+                self.offer(outcome.map)
+        bounds = [x for x in (self.bound, outcome.bound) if x is not None]
+        self.bound = max(bounds, default=None)
+        return outcome
+
+    def outcome(self, last: Outcome) -> Outcome:
+        """What the members come to: a proof of the last, or else the best map."""
+        if is_proof(last):
+            return replace(last, bound=self.bound)
+        if self.map is None:
+            return replace(UNANSWERED, bound=self.bound)
+        return Outcome(self.map, bound=self.bound)
+
+
+def is_proof(outcome: Outcome) -> bool:
+    """Whether no other member can do better."""
+    return outcome.status in (Status.OPTIMAL, Status.INFEASIBLE)
