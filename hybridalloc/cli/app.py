@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hybridalloc.cli import answers, inspection, listings
+from hybridalloc.cli import answers, inspection, listings, picture, understanding
 from hybridalloc.cli.output import show
 
 app = typer.Typer(
@@ -49,6 +49,9 @@ for command in (
     inspection.check,
     inspection.info,
     inspection.convert,
+    understanding.explain,
+    understanding.diff,
+    picture.show,
     listings.strategies,
     listings.targets,
 ):

@@ -66,7 +66,20 @@ def write_text(path: Path | str, text: str) -> None:
     path = Path(path)
     try:
         data = text.encode()
-        _write_bytes(path, _compress(data) if path.suffix == ".gz" else data)
+    except ValueError as error:
+        raise InputError(path, f"cannot write this file: {_reason(error)}") from error
+    write_bytes(path, _compress(data) if path.suffix == ".gz" else data)
+
+
+def write_bytes(path: Path | str, data: bytes) -> None:
+    """Write a file, which appears complete or not at all, as by ``write_text``.
+
+    Raises:
+        InputError: The file cannot be written.
+    """
+    path = Path(path)
+    try:
+        _write_bytes(path, data)
     except (OSError, ValueError) as error:
         raise InputError(path, f"cannot write this file: {_reason(error)}") from error
 

@@ -1,0 +1,69 @@
+"""What the picture says in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hybridalloc.report.picture.scene import Scene
+from hybridalloc.report.units import ratio_text, size_text, time_text
+
+LONGEST_LINE = 165
+
+
+def headline(scene: Scene) -> str:
+    """The time of the map, and how much faster it is than none."""
+    time_s = scene.simulation.time_s
+    speedup = scene.slow_s / time_s if time_s else None
+    return f"{time_text(time_s)},  {ratio_text(speedup)} as fast as all in slow memory"
+
+
+def facts(scene: Scene) -> Iterator[str]:
+    """The setting and the figures of the map."""
+    problem, simulation = scene.problem, scene.simulation
+    allocations = scene.memory_map.allocations
+    copies = sum(a.has_copy for a in allocations)
+    evictions = sum(a.eviction is not None for a in allocations)
+    yield f"{problem.target.name}, {size_text(problem.target.capacity)}"
+    yield problem.cost_model.value
+    yield f"peak {size_text(scene.memory_map.peak_bytes(problem.program))}"
+    yield count(len(allocations), "allocation", "allocations")
+    yield count(copies, "prefetch", "prefetches")
+    yield count(evictions, "eviction", "evictions")
+    yield f"{size_text(simulation.moved_bytes)} copied"
+    yield f"stalls {time_text(simulation.stall_s)}"
+
+
+def remark(scene: Scene, chosen: int | None) -> str:
+    """What is wrong with the map, or where a chosen buffer is; empty if nothing."""
+    if scene.violations:
+        more = len(scene.violations) - 1
+        others = f" ({more:,} more)" if more else ""
+        return shortened(f"NOT VALID: {scene.violations[0]}{others}")
+    if chosen is None:
+        return ""
+    buffer = scene.problem.program.buffers[chosen]
+    stays = sum(a.buffer == chosen for a in scene.memory_map.allocations)
+    where = count(stays, "allocation", "allocations")
+    return shortened(f"{buffer.name}, {size_text(buffer.size)}: {where}")
+
+
+def count(number: int, one: str, many: str) -> str:
+    """How many there are of something.
+
+    >>> count(1, "copy", "copies"), count(2000, "copy", "copies")
+    ('1 copy', '2,000 copies')
+    """
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def printable(text: str) -> str:
+    """The text on one line, without what cannot be printed."""
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
+def shortened(text: str, length: int = LONGEST_LINE) -> str:
+    """The printable text, with its middle left out if it is longer than this."""
+    text = printable(text)
+    if len(text) <= length:
+        return text
+    return f"{text[: length * 4 // 5]}…{text[-length // 6 :]}"

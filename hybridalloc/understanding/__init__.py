@@ -1,0 +1,9 @@
+"""Understand memory maps: why a buffer is where it is, and how two maps differ."""
+
+from hybridalloc.understanding.difference import Difference
+from hybridalloc.understanding.differing import diff
+from hybridalloc.understanding.explaining import explain
+from hybridalloc.understanding.explanation import Explanation
+from hybridalloc.understanding.naming import find_buffer
+
+__all__ = ["Difference", "Explanation", "diff", "explain", "find_buffer"]
