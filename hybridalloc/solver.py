@@ -137,6 +137,8 @@ class Metrics:
 
     peak_bytes: int
     """The highest address of fast memory in use."""
+    fragmentation: float
+    """The part of the peak that allocations never hold at one time (0 to 1)."""
     moved_bytes: int
     """By all copies, each as often as it runs."""
     stall_s: float

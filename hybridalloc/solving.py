@@ -14,6 +14,7 @@ from hybridalloc.compose import as_solver, name_of
 from hybridalloc.errors import UsageError
 from hybridalloc.incumbents import Incumbents
 from hybridalloc.memory_map import MemoryMap
+from hybridalloc.packing.occupancy import occupancy
 from hybridalloc.problem import CostModel, Problem
 from hybridalloc.solver import (
     UNANSWERED,
@@ -215,8 +216,10 @@ def _metrics(incumbents: Incumbents) -> Metrics | None:
     if simulation is None:
         return None
     program = incumbents.simulator.problem.program
+    occupied = occupancy(program, incumbents.history[-1].map)
     return Metrics(
-        peak_bytes=incumbents.history[-1].map.peak_bytes(program),
+        peak_bytes=occupied.peak_bytes,
+        fragmentation=occupied.fragmentation,
         moved_bytes=simulation.moved_bytes,
         stall_s=simulation.stall_s,
     )

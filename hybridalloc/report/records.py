@@ -60,6 +60,8 @@ class Record:
     speedup_vs_slow: float | None
     speedup_vs_xla: float | None
     peak_bytes: int | None
+    fragmentation: float | None
+    """The part of the peak that allocations never hold at one time."""
     moved_bytes: int | None
     stall_s: float | None
     runtime_s: float
@@ -107,6 +109,7 @@ def record(
         speedup_vs_slow=_speedup(references.slow_s, result.time),
         speedup_vs_xla=_speedup(references.xla_s, result.time),
         peak_bytes=metrics.peak_bytes if metrics else None,
+        fragmentation=metrics.fragmentation if metrics else None,
         moved_bytes=metrics.moved_bytes if metrics else None,
         stall_s=metrics.stall_s if metrics else None,
         runtime_s=result.runtime,

@@ -57,7 +57,7 @@ def answer_table(row: Record) -> Group:
         "all in slow memory": _reference(row.slow_s, row.speedup_vs_slow),
         "XLA's own answer": _reference(row.xla_s, row.speedup_vs_xla),
         "lower bound": _bound(row),
-        "peak of fast memory": size_text(row.peak_bytes),
+        "peak of fast memory": _peak(row),
         "moved by copies": size_text(row.moved_bytes),
         "waiting for copies": time_text(row.stall_s),
         "search": f"{row.runtime_s:.2f} s, seed {row.seed}",
@@ -203,6 +203,12 @@ def _reference(seconds: float | None, speedup: float | None) -> str:
     if speedup is None:
         return time_text(seconds)
     return f"{time_text(seconds)}, speed-up {ratio_text(speedup)}"
+
+
+def _peak(row: Record) -> str:
+    if row.fragmentation is None:
+        return size_text(row.peak_bytes)
+    return f"{size_text(row.peak_bytes)}, fragmentation {row.fragmentation:.1%}"
 
 
 def _bound(row: Record) -> str:

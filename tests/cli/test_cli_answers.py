@@ -42,6 +42,7 @@ SOLVE_KEYS = [
     "speedup_vs_slow",
     "speedup_vs_xla",
     "peak_bytes",
+    "fragmentation",
     "moved_bytes",
     "stall_s",
     "runtime_s",

@@ -72,6 +72,7 @@ def test_the_time_and_the_metrics_are_those_of_the_simulator(
     assert result.metrics.stall_s == simulation.stall_s
     assert result.metrics.moved_bytes == simulation.moved_bytes
     assert result.metrics.peak_bytes == result.map.peak_bytes(problem.program)
+    assert 0 <= result.metrics.fragmentation < 1
     assert result.bound is None or result.bound <= result.time
 
 

@@ -24,6 +24,7 @@ ROW = Record(
     speedup_vs_slow=2.0,
     speedup_vs_xla=None,
     peak_bytes=0,
+    fragmentation=0.0,
     moved_bytes=0,
     stall_s=0.0,
     runtime_s=0.0,
