@@ -48,7 +48,10 @@ def _candidates(shared: Assignment) -> list[int]:
 
 
 def _tail(shared: Assignment, size: int, last: int) -> int:
-    """The time after which it is fetched for the next run; -1 if it stays instead."""
+    """The point at which it is fetched for the next run; -1 if it stays instead.
+
+    XLA issues this copy before the instruction that it picked, not after it.
+    """
     picker, end = shared.picker, len(shared.problem.program) - 1
     latest = picker.latest_start(size, last, end, None, saved=0.0)
     pressing = _bytes_at_stake(shared) > shared.problem.target.capacity

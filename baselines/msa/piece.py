@@ -26,7 +26,7 @@ class Piece:
     crosses: bool = False
     """Whether the previous run leaves it in fast memory."""
     tail: int = -1
-    """The time after which it is fetched for the next run, if its place is given up."""
+    """The point at which it is fetched for the next run, if its place is given up."""
 
     @property
     def prefetched(self) -> bool:
@@ -52,7 +52,7 @@ class Piece:
         if self.crosses:
             spans = [(0, points)]
             if self.tail >= 0:
-                spans = [(0, self.end + 1), (self.tail + 1, points)]
+                spans = [(0, self.end + 1), (self.tail, points)]
             return tuple(
                 Allocation(
                     self.buffer,
