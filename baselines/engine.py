@@ -146,7 +146,7 @@ class Engine:
 
         Args:
             stay: What the allocation serves.
-            allocation: Its prefetch is the last in the queue.
+            allocation: Its prefetch waits for all that are issued until then.
 
         Returns:
             The idle time that its eviction claims, and the stall.
@@ -154,7 +154,9 @@ class Engine:
         claims, stall = no_time(), 0.0
         if allocation.origin is Origin.PREFETCHED:
             begin, work = self.clock[allocation.start], self.work(stay)
-            begin = self._prefetches.finish(self.clock).max(initial=begin)
+            before = self._prefetches.issue <= allocation.start
+            done = self._prefetches.finish(self.clock)[before]
+            begin = done.max(initial=begin)
             stall = min(work, max(0.0, begin + work - self.clock[allocation.ready]))
         if eviction := allocation.eviction:
             work = self.work(stay, evicted=True)

@@ -65,6 +65,14 @@ STRATEGIES: Mapping[str, Entry] = {
         "hybridalloc.baselines.knapsack:Knapsack",
         "stays worth more than the price of fast memory at the time",
     ),
+    "annealing": Entry(
+        "hybridalloc.baselines.annealing:Annealing",
+        "simulated annealing: parts of a map are ruined and made anew",
+    ),
+    "evolutionary": Entry(
+        "hybridalloc.baselines.evolutionary:Evolutionary",
+        "a genetic search over the order in which stays are placed",
+    ),
 }
 """Each of our strategies' entry by its name."""
 

@@ -1,0 +1,154 @@
+"""Adoption: a map that others made becomes a plan, so that search can go on from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+import numpy as np
+
+from hybridalloc.baselines.placed import Placed, queue_key
+from hybridalloc.baselines.plan import Plan
+from hybridalloc.baselines.stays import Lifetime, Stay
+from hybridalloc.memory_map import Allocation, MemoryMap, Origin
+from hybridalloc.program import Loop
+from hybridalloc.solver import Run
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Allocations of a map, and the stay that they are."""
+
+    stay: Stay
+    allocations: tuple[Allocation, ...]
+    is_usual: bool
+    """Whether ``Lifetime`` knows the stay, too."""
+
+
+def adopt(plan: Plan, memory_map: MemoryMap, run: Run) -> frozenset[int]:
+    """Put a map into an empty plan, each allocation exactly as it is.
+
+    What serves no access is left out. Copies that are issued at one point queue in the
+    order of ``in_queue_order``, whatever their order was; this apart, the plan's map
+    takes as long as the one adopted.
+
+    Args:
+        plan: Without any stays.
+        memory_map: A valid map.
+        run: Whose deadline counts.
+
+    Returns:
+        The buffers with an allocation that keeps to the rules in a way in which no
+        ``Lifetime`` would: other stays of them may be in conflict with it.
+
+    Raises:
+        TimeoutError: The deadline has passed; the plan is of no use.
+    """
+    found = [x for group in _by_buffer(memory_map) for x in _stays(plan, group)]
+    for one in found:
+        plan.timing.serve(one.stay.buffer, one.stay.instructions, fast=True)
+    for one in sorted(found, key=lambda x: queue_key(x.allocations[0])):
+        if run.expired:
+            raise TimeoutError
+        plan.timing.serve(one.stay.buffer, one.stay.instructions, fast=False)
+        plan.put(_place(plan, one))
+    return frozenset(one.stay.buffer for one in found if not one.is_usual)
+
+
+def _by_buffer(memory_map: MemoryMap) -> Iterator[list[Allocation]]:
+    """The allocations of each buffer, those ready first before others."""
+    in_order = sorted(memory_map.allocations, key=lambda x: (x.buffer, x.ready))
+    for _, group in groupby(in_order, key=lambda x: x.buffer):
+        yield list(group)
+
+
+def _stays(plan: Plan, allocations: Iterable[Allocation]) -> Iterator[_Found]:
+    """The stays of one buffer's allocations; what is ready longer serves first."""
+    heads = [x for x in allocations if not _is_tail(x)]
+    tails = tuple(x for x in allocations if _is_tail(x))
+    lifetime = Lifetime(plan.program, plan.loops, heads[0].buffer)
+    points = np.array([x.instruction for x in plan.program.uses[heads[0].buffer]])
+    served = 0
+    for x in heads:
+        first = max(served, int(np.searchsorted(points, x.ready)))
+        last = int(np.searchsorted(points, x.end)) - 1
+        if first > last:
+            continue
+        served = last + 1
+        is_cross_program = x.origin is Origin.CROSS_PROGRAM
+        group = (x, *tails) if is_cross_program else (x,)
+        if stay := _usual_stay(plan, lifetime, x, first, last):
+            yield _Found(stay, group, is_usual=True)
+        else:
+            instructions = tuple(points[first : last + 1].tolist())
+            stay = _unusual_stay(plan, x, first, instructions)
+            yield _Found(stay, group, is_usual=False)
+
+
+def _is_tail(x: Allocation) -> bool:
+    """Whether it is the part of a cross-program prefetch that serves the next run."""
+    return x.origin is Origin.CROSS_PROGRAM and x.start > 0
+
+
+def _usual_stay(
+    plan: Plan, lifetime: Lifetime, x: Allocation, first: int, last: int
+) -> Stay | None:
+    """The stay of these accesses that this allocation is, if there is one."""
+    for stay in reversed(list(lifetime.stays_of(first, last))):
+        if x.origin is Origin.CROSS_PROGRAM:
+            stay = replace(stay, start=0)
+        if (stay.first, stay.last) == (first, last) and _keeps_to(x, stay):
+            return stay
+    return None
+
+
+def _keeps_to(x: Allocation, stay: Stay) -> bool:
+    """Whether an allocation is within the limits of a stay."""
+    body, eviction = stay.body, x.eviction
+    if stay.produced != (x.origin is Origin.PRODUCED):
+        return False
+    if body and not (body.start <= x.start and x.end <= body.end):
+        return False
+    if not (stay.earliest <= x.start and x.ready <= stay.start and stay.end <= x.end):
+        return False
+    if not stay.evicts:
+        return True
+    return eviction is not None and (
+        stay.issue <= eviction.issue and eviction.due <= stay.deadline
+    )
+
+
+def _unusual_stay(
+    plan: Plan, x: Allocation, first: int, instructions: tuple[int, ...]
+) -> Stay:
+    """A stay that is just this allocation."""
+    return Stay(
+        buffer=x.buffer,
+        first=first,
+        last=first + len(instructions) - 1,
+        start=x.ready,
+        end=x.end,
+        body=_body(plan, x),
+        instructions=instructions,
+        earliest=x.start,
+        produced=x.origin is Origin.PRODUCED,
+        issue=x.eviction.issue if x.eviction else -1,
+        deadline=x.eviction.due if x.eviction else -1,
+    )
+
+
+def _body(plan: Plan, x: Allocation) -> Loop | None:
+    """The innermost loop that an allocation lies in, without spanning it."""
+    for loop in reversed(plan.loops.around_both(x.start, x.end - 1)):
+        if (loop.start, loop.end) != (x.start, x.end):
+            return loop
+    return None
+
+
+def _place(plan: Plan, found: _Found) -> Placed:
+    """The stay with the idle time and the stalls that its copies take."""
+    stay = found.stay
+    claims, stall = plan.engine.bill(stay, found.allocations[0])
+    value = plan.timing.saving(stay.buffer, stay.instructions)
+    return Placed(stay, found.allocations, value, claims, stall)

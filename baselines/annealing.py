@@ -1,0 +1,131 @@
+"""The strategy ``annealing``: simulated annealing of a plan."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from random import Random
+
+from hybridalloc.baselines.adoption import adopt
+from hybridalloc.baselines.best import Best
+from hybridalloc.baselines.edits import Edits
+from hybridalloc.baselines.greedy import Greedy, candidate_stays
+from hybridalloc.baselines.loops import Loops
+from hybridalloc.baselines.moves import Weights, until_expired, weigh
+from hybridalloc.baselines.neighbours import NeighbourConfig, Neighbours
+from hybridalloc.baselines.plan import Plan
+from hybridalloc.memory_map import MemoryMap
+from hybridalloc.problem import Problem
+from hybridalloc.simulator import Simulator
+from hybridalloc.solver import UNANSWERED, Outcome, Run
+
+
+@dataclass(frozen=True, slots=True)
+class AnnealingConfig:
+    """The schedule of temperatures, and the changes that are tried."""
+
+    hottest: float = 2e-5
+    """The first temperature, as a share of the run time at the start."""
+    coldest: float = 1e-7
+    """The last temperature, as such a share."""
+    iterations: int = 100_000
+    """Changes to try where neither a deadline nor a number of iterations is set."""
+    greedy_share: float = 0.5
+    """The most of the time that ``greedy`` may take for a map to begin with, if there
+    is no warm start and no number of iterations is set."""
+    weights: Weights = field(default_factory=Weights)
+    """What stays are taken to cost where one of several is chosen."""
+    neighbours: NeighbourConfig = field(default_factory=NeighbourConfig)
+    """The changes."""
+
+
+class Annealing:
+    """Simulated annealing (Kirkpatrick, Gelatt and Vecchi, Science 220, 1983).
+
+    A change that makes the simulated time longer by ``d`` is kept with probability
+    ``exp(-d / temperature)`` (Metropolis); the temperature falls geometrically. An
+    iteration is one change. Begins with the warm start, otherwise with the map of
+    ``greedy``.
+    """
+
+    def __init__(self, config: AnnealingConfig | None = None) -> None:
+        self.config = config or AnnealingConfig()
+
+    def solve(self, problem: Problem, run: Run) -> Outcome:
+        """Improve a map by small changes."""
+        start = run.warm_start
+        if start is None:
+            start = self._greedy_map(problem, run)
+        if start is None:
+            return UNANSWERED
+        if run.expired:
+            return Outcome(start)
+        plan = Plan(problem, Loops(problem.program))
+        untouched = adopt(plan, start, run)
+        stays = until_expired(run, candidate_stays(problem, plan.loops))
+        candidates = weigh(plan, stays, self.config.weights)
+        simulator, random = Simulator(problem), Random(run.seed)
+        edits = Edits(plan, simulator)
+        neighbours = Neighbours(
+            edits, candidates, untouched, self.config.neighbours, random
+        )
+        best = Best(run, start, simulator.simulate(start).time_s)
+        try:
+            if not neighbours.is_empty:
+                self._anneal(edits, neighbours, best, random, run)
+        finally:
+            best.report()
+        return Outcome(best.map)
+
+    def _greedy_map(self, problem: Problem, run: Run) -> MemoryMap | None:
+        """The map of ``greedy``, in its share of the time."""
+        deadline = run.deadline
+        if run.iterations is None and deadline < math.inf:
+            deadline -= (1 - self.config.greedy_share) * run.remaining_s
+        return (
+            Greedy()
+            .solve(problem, replace(run, deadline=deadline, iterations=None))
+            .map
+        )
+
+    def _anneal(
+        self,
+        edits: Edits,
+        neighbours: Neighbours,
+        best: Best,
+        random: Random,
+        run: Run,
+    ) -> None:
+        now = start = edits.time()
+        best.offer(edits.plan, now)
+        for share in _progress(run, self.config.iterations):
+            neighbours.change()
+            if edits.is_empty:
+                continue
+            after, temperature = edits.time(), start * self._temperature(share)
+            if after > now - temperature * math.log(1.0 - random.random()):
+                edits.undo()
+                continue
+            edits.keep()
+            now = after
+            best.offer(edits.plan, now)
+
+    def _temperature(self, share: float) -> float:
+        hottest, coldest = self.config.hottest, self.config.coldest
+        return float(hottest * (coldest / hottest) ** share)
+
+
+def _progress(run: Run, iterations: int) -> Iterator[float]:
+    """How much of the run is over, in [0, 1), until it is."""
+    limit = run.iterations
+    if limit is None and run.deadline == math.inf:
+        limit = iterations
+    done, began = 0, time.monotonic()
+    while not run.expired and (limit is None or done < limit):
+        if limit is None:
+            yield min(1.0, (time.monotonic() - began) / (run.deadline - began))
+        else:
+            yield done / limit
+        done += 1

@@ -1,0 +1,71 @@
+"""The best plan of a search, which is reported now and then."""
+
+from __future__ import annotations
+
+import time
+
+from hybridalloc.baselines.placed import Placed, in_queue_order
+from hybridalloc.baselines.plan import Plan
+from hybridalloc.memory_map import MemoryMap
+from hybridalloc.solver import Run
+
+LEAST_GAIN = 1e-9
+"""A better plan must save this share of the run time, so that rounding decides
+nothing."""
+EVERY_S = 0.5
+"""Seconds between two reports, at least."""
+MOST_SHARE = 0.05
+"""The most of a search's time that reports, which are checked, may take."""
+
+
+class Best:
+    """Remembers the best plan, and reports it when the last report is long ago.
+
+    Whoever searches calls ``report`` when the search ends, however it does.
+    """
+
+    def __init__(self, run: Run, start: MemoryMap, seconds: float) -> None:
+        """Begin with a map that is known already.
+
+        Args:
+            run: Takes the reports.
+            start: Some map.
+            seconds: Its simulated time.
+        """
+        self.seconds = seconds
+        """The simulated time of the best map."""
+        self._run = run
+        self._placed: list[Placed] = []
+        self._map: MemoryMap | None = start
+        self._is_reported = True
+        self._next_at = 0.0
+
+    @property
+    def map(self) -> MemoryMap:
+        """The best map."""
+        if self._map is None:
+            allocations = [x for one in self._placed for x in one.allocations]
+            self._map = MemoryMap(in_queue_order(allocations))
+        return self._map
+
+    def offer(self, plan: Plan, seconds: float) -> None:
+        """Remember a plan if it is better.
+
+        Args:
+            plan: As it is now; it may change later.
+            seconds: The simulated time of its map.
+        """
+        if seconds < self.seconds * (1 - LEAST_GAIN):
+            self.seconds, self._map, self._is_reported = seconds, None, False
+            self._placed = [one for group in plan.placed for one in group]
+        if not self._is_reported and time.monotonic() >= self._next_at:
+            self.report()
+
+    def report(self) -> None:
+        """Report the best plan's map if it is not known yet."""
+        if self._is_reported:
+            return
+        began, self._is_reported = time.monotonic(), True
+        self._run.report(self.map)
+        ended = time.monotonic()
+        self._next_at = ended + max(EVERY_S, (ended - began) / MOST_SHARE)
