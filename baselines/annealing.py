@@ -12,10 +12,10 @@ from hybridalloc.baselines.adoption import adopt
 from hybridalloc.baselines.best import Best
 from hybridalloc.baselines.edits import Edits
 from hybridalloc.baselines.greedy import Greedy, candidate_stays
-from hybridalloc.baselines.loops import Loops
 from hybridalloc.baselines.moves import Weights, until_expired, weigh
 from hybridalloc.baselines.neighbours import NeighbourConfig, Neighbours
 from hybridalloc.baselines.plan import Plan
+from hybridalloc.loops import Loops
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.simulator import Simulator

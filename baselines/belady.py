@@ -14,13 +14,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hybridalloc.baselines.drop import drop
-from hybridalloc.baselines.loops import Loops
 from hybridalloc.baselines.moves import Moves
 from hybridalloc.baselines.pins import pinned
 from hybridalloc.baselines.placed import Placed
 from hybridalloc.baselines.plan import Plan
 from hybridalloc.baselines.stays import Lifetime, Stay
 from hybridalloc.baselines.victims import Order, Victims
+from hybridalloc.loops import Loops
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.program import Loop, Memory

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from hybridalloc.arrays import Floats
-from hybridalloc.baselines.loops import Loops
 from hybridalloc.baselines.placed import Placed, no_time
 from hybridalloc.baselines.queue import Queue
 from hybridalloc.baselines.stays import Stay
 from hybridalloc.baselines.timing import Timing
+from hybridalloc.loops import Loops
 from hybridalloc.memory_map import Allocation, Eviction, Origin
 from hybridalloc.problem import Problem
 

@@ -10,11 +10,11 @@ from random import Random
 from hybridalloc.baselines.adoption import adopt
 from hybridalloc.baselines.best import Best
 from hybridalloc.baselines.greedy import candidate_stays
-from hybridalloc.baselines.loops import Loops
 from hybridalloc.baselines.moves import LEAST_GAIN, Weights, until_expired, weigh
 from hybridalloc.baselines.placed import Placed
 from hybridalloc.baselines.plan import Plan
 from hybridalloc.baselines.stays import Stay, cross_program_stays
+from hybridalloc.loops import Loops
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.simulator import Simulator

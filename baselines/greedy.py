@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hybridalloc.baselines.drop import drop
-from hybridalloc.baselines.loops import Loops
 from hybridalloc.baselines.moves import Moves, Weights, until_expired, weigh
 from hybridalloc.baselines.pins import pinned
 from hybridalloc.baselines.plan import Plan
 from hybridalloc.baselines.stays import Lifetime, Stay
+from hybridalloc.loops import Loops
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.program import Memory

@@ -21,11 +21,11 @@ import numpy as np
 
 from hybridalloc.baselines.drop import drop
 from hybridalloc.baselines.greedy import candidate_stays
-from hybridalloc.baselines.loops import Loops
 from hybridalloc.baselines.moves import Candidate, Moves, until_expired
 from hybridalloc.baselines.pins import pinned
 from hybridalloc.baselines.plan import Plan
 from hybridalloc.baselines.prices import Prices, Stays
+from hybridalloc.loops import Loops
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.simulator import Simulator

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from hybridalloc.baselines.engine import Engine
-from hybridalloc.baselines.loops import Loops
 from hybridalloc.baselines.pins import pinned
 from hybridalloc.baselines.placed import (
     Placed,
@@ -17,6 +16,7 @@ from hybridalloc.baselines.placed import (
 )
 from hybridalloc.baselines.stays import Lifetime, Stay
 from hybridalloc.baselines.timing import Timing
+from hybridalloc.loops import Loops
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.packing.space import Space, Span
 from hybridalloc.problem import Problem

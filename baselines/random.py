@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hybridalloc.baselines.loops import Loops
 from hybridalloc.baselines.moves import until_expired
 from hybridalloc.baselines.placed import (
     Placed,
@@ -17,6 +16,7 @@ from hybridalloc.baselines.placed import (
 )
 from hybridalloc.baselines.plan import Plan
 from hybridalloc.baselines.stays import Lifetime, Stay, cross_program_stays
+from hybridalloc.loops import Loops
 from hybridalloc.memory_map import Eviction, Slice
 from hybridalloc.packing.space import Span
 from hybridalloc.problem import Problem

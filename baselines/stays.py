@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from hybridalloc.baselines.loops import Loops
+from hybridalloc.loops import Loops
 from hybridalloc.program import Loop, Memory, Program
 
 MAX_PAIRS = 16

@@ -13,6 +13,9 @@ from itertools import accumulate
 
 from hybridalloc.program import Program
 
+Rectangle = tuple[int, int, int, int]
+"""First byte, last byte + 1, start, end."""
+
 
 class Origin(StrEnum):
     """How an allocation gets its content."""
@@ -145,6 +148,18 @@ class Allocation:
         ends = accumulate(piece.size for piece in self.slices)
         for piece, end in zip(self.slices, ends, strict=True):
             yield self.offset + end - piece.size, self.offset + end, piece.issue
+
+    def rectangles(self, size: int) -> Iterator[Rectangle]:
+        """The rectangles that it occupies: ``parts``, each until the end.
+
+        Args:
+            size: The buffer's size in bytes.
+
+        Raises:
+            ValueError: The allocation has no offset.
+        """
+        for low, high, start in self.parts(size):
+            yield low, high, start, self.end
 
 
 @dataclass(frozen=True, slots=True)

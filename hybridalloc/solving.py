@@ -29,7 +29,7 @@ from hybridalloc.solver import (
 from hybridalloc.target import Target
 
 if TYPE_CHECKING:
-    from hybridalloc.simulator import Simulator
+    pass
 
 DEFAULT_STRATEGY = "greedy"
 DEFAULT_TIME_LIMIT_S = 60.0
@@ -108,20 +108,6 @@ def solve(
     return _result(name, outcome, run, incumbents)
 
 
-def require_finite_time(simulator: Simulator) -> None:
-    """Refuse a problem whose numbers are too extreme to be simulated.
-
-    Raises:
-        UsageError: The time with everything in slow memory is not finite.
-    """
-    problem, slow_s = simulator.problem, simulator.slow_s
-    if not math.isfinite(slow_s):
-        raise UsageError(
-            f"program {problem.program.name}: its time is not finite under target "
-            f"{problem.target.name}: {slow_s} s with everything in slow memory"
-        )
-
-
 def _require_types(problem: object, warm_start: object, **numbers: object) -> None:
     """Refuse what is nothing of the kind that ``solve`` takes."""
     if not isinstance(problem, Problem | Path | str):
@@ -167,7 +153,7 @@ def _begin(
     from hybridalloc.simulator import Simulator  # loads the compiler of its loops
 
     simulator = Simulator(problem)
-    require_finite_time(simulator)
+    simulator.require_finite()
     return Incumbents(simulator, component, time_limit, callback)
 
 

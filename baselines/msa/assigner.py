@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hybridalloc.baselines.loops import Loops
 from hybridalloc.baselines.msa.assignment import Assignment, Failure
 from hybridalloc.baselines.msa.attempt import Attempt
 from hybridalloc.baselines.msa.boundedness import in_order
@@ -16,6 +15,7 @@ from hybridalloc.baselines.msa.lifetimes import Lifetimes
 from hybridalloc.baselines.msa.options import MsaOptions
 from hybridalloc.baselines.msa.piece import Piece
 from hybridalloc.baselines.placed import in_queue_order
+from hybridalloc.loops import Loops
 from hybridalloc.memory_map import Allocation, MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.solver import Run

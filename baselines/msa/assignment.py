@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Flag, auto
 
-from hybridalloc.baselines.loops import Loops
 from hybridalloc.baselines.msa.copy_resource import CopyResource
 from hybridalloc.baselines.msa.heap import Heap
 from hybridalloc.baselines.msa.interval_picker import IntervalPicker
 from hybridalloc.baselines.msa.lifetimes import Lifetimes
 from hybridalloc.baselines.msa.options import MsaOptions
+from hybridalloc.loops import Loops
 from hybridalloc.problem import Problem
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from hybridalloc.baselines.loops import Loops
 from hybridalloc.baselines.msa.lifetimes import Lifetimes
 from hybridalloc.baselines.msa.options import MsaOptions
-from hybridalloc.io.hlo.benefit import Site, memory_boundedness
+from hybridalloc.benefit import Site, memory_boundedness
+from hybridalloc.loops import Loops
 from hybridalloc.problem import Problem
 from hybridalloc.program import Memory
 

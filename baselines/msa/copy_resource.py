@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
+from typing import NamedTuple
 
 import numpy as np
 
 from hybridalloc.arrays import Floats, Ints
-from hybridalloc.simulator.jit import compiled
+from hybridalloc.jit import compiled
 
 ROUNDING = 1e-12
 """Seconds by which a copy may be late."""
+NEVER = 2**62
+"""The point at which a number not in use is issued, and due."""
 
 AsyncCopy = tuple[int, int, float]
 """Issued after a time, complete before a time, seconds of the copy."""
+
+
+class _Queue(NamedTuple):
+    """Copies by their numbers, in a ring; number 0 is before all and behind all."""
+
+    points: Ints
+    """(2, numbers): the points at which each is issued, and is due."""
+    seconds: Floats
+    """(2, numbers): what each takes, and when on the clock it is complete."""
+    neighbours: Ints
+    """(2, numbers): the numbers before and behind each."""
+    last: Ints
+    """(T+1,): the last that is issued at each point, or 0."""
 
 
 class CopyResource:
@@ -26,9 +42,13 @@ class CopyResource:
     def __init__(self, elapsed: Floats, limit: int) -> None:
         self._clock: Floats = np.concatenate(([0.0], np.cumsum(elapsed)))
         self._limit = limit
-        self._count = 0
-        self._points: Ints = np.zeros((2, 64), np.int64)
-        self._seconds: Floats = np.zeros((2, 64))
+        self._queue = _Queue(
+            np.full((2, 64), NEVER, np.int64),
+            np.zeros((2, 64)),
+            np.zeros((2, 64), np.int64),
+            np.zeros(len(elapsed) + 1, np.int64),
+        )
+        self._unused = list(range(63, 0, -1))
         self._starts: list[int] = []
         self._ends: list[int] = []
 
@@ -57,90 +77,112 @@ class CopyResource:
     def _fits(self, start: int, end: int, seconds: float) -> bool:
         if seconds <= 0:
             return True
-        at = self._place(start, end)
-        points, times = self._points[:, : self._count], self._seconds[:, : self._count]
-        return bool(_fits(self._clock, points, times, at, start + 1, end, seconds))
-
-    def _place(self, issue_after: int, end: int) -> int:
-        issues = self._points[0, : self._count]
-        return int(np.searchsorted(issues, issue_after + 1, side="right"))
+        return bool(_fits(self._clock, self._queue, start + 1, end, seconds))
 
     def add(self, copy: AsyncCopy) -> None:
         """Take in a copy."""
         start, end, seconds = copy
         insort(self._starts, start + 1)
         insort(self._ends, end)
-        if self._count == self._points.shape[1]:
-            self._points = np.concatenate((self._points, self._points), axis=1)
-            self._seconds = np.concatenate((self._seconds, self._seconds), axis=1)
-        at, count = self._place(start, end), self._count
-        self._points[:, at + 1 : count + 1] = self._points[:, at:count]
-        self._seconds[:, at + 1 : count + 1] = self._seconds[:, at:count]
-        self._points[:, at] = start + 1, end
-        self._seconds[0, at] = seconds
-        self._count += 1
-        self._update(at)
+        if not self._unused:
+            self._grow()
+        _add(self._clock, self._queue, self._unused.pop(), start + 1, end, seconds)
+
+    def _grow(self) -> None:
+        points, seconds, neighbours, last = self._queue
+        count = points.shape[1]
+        self._queue = _Queue(
+            np.concatenate((points, np.full_like(points, NEVER)), axis=1),
+            np.concatenate((seconds, seconds), axis=1),
+            np.concatenate((neighbours, neighbours), axis=1),
+            last,
+        )
+        self._unused = list(range(2 * count - 1, count - 1, -1))
 
     def remove(self, copy: AsyncCopy) -> None:
         """Leave out a copy that was taken in."""
         start, end, seconds = copy
         del self._starts[bisect_left(self._starts, start + 1)]
         del self._ends[bisect_left(self._ends, end)]
-        count = self._count
-        at = int(np.searchsorted(self._points[0, :count], start + 1))
-        while (self._points[1, at], self._seconds[0, at]) != (end, seconds):
-            at += 1
-        self._points[:, at : count - 1] = self._points[:, at + 1 : count]
-        self._seconds[:, at : count - 1] = self._seconds[:, at + 1 : count]
-        self._count -= 1
-        self._update(at)
-
-    def _update(self, at: int) -> None:
-        points, times = self._points[:, : self._count], self._seconds[:, : self._count]
-        _finish(self._clock, points, times, at)
+        number = _remove(self._clock, self._queue, start + 1, end, seconds)
+        self._unused.append(number)
 
     def ordered(self, start: int, end: int) -> bool:
         """Whether a copy would neither overtake another nor be overtaken."""
-        issue, due = self._points[:, : self._count]
+        issue, due = self._queue.points
         overtaken = (issue < start + 1) & (due > end)
         overtakes = (issue > start + 1) & (due < end)
         return not bool((overtaken | overtakes).any())
 
 
 @compiled
-def _finish(clock: Floats, points: Ints, seconds: Floats, at: int) -> None:
-    """Bring the times at which copies are complete up to date, from one copy on."""
-    for i in range(at, points.shape[1]):
-        done = clock[points[0, i]]
-        if i > 0 and seconds[1, i - 1] > done:
-            done = seconds[1, i - 1]
-        done += seconds[0, i]
-        if i > at and done == seconds[1, i]:
-            return  # nor does anything change behind it
-        seconds[1, i] = done
+def _before(queue: _Queue, issue: int) -> int:
+    """The last copy that is issued at a point or earlier."""
+    point = issue
+    while point > 0 and queue.last[point] == 0:
+        point -= 1
+    return int(queue.last[point])
 
 
 @compiled
-def _fits(
-    clock: Floats,
-    points: Ints,
-    seconds: Floats,
-    at: int,
-    issue: int,
-    due: int,
-    work: float,
-) -> bool:
-    """Whether a copy put in at a place, and those behind it, are complete in time."""
-    done = clock[issue]
-    if at > 0 and seconds[1, at - 1] > done:
-        done = seconds[1, at - 1]
-    done += work
+def _finish(clock: Floats, queue: _Queue, first: int) -> None:
+    """Bring the times at which copies are complete up to date, from one copy on."""
+    seconds, number = queue.seconds, first
+    while number != 0:
+        before = queue.neighbours[0, number]
+        done = max(clock[queue.points[0, number]], seconds[1, before])
+        done += seconds[0, number]
+        if number != first and done == seconds[1, number]:
+            return  # nor does anything change behind it
+        seconds[1, number] = done
+        number = queue.neighbours[1, number]
+
+
+@compiled
+def _add(
+    clock: Floats, queue: _Queue, number: int, issue: int, due: int, work: float
+) -> None:
+    """Put a copy in, behind those issued at the same point."""
+    before = _before(queue, issue)
+    behind = queue.neighbours[1, before]
+    queue.points[0, number], queue.points[1, number] = issue, due
+    queue.seconds[0, number] = work
+    queue.neighbours[0, number], queue.neighbours[1, number] = before, behind
+    queue.neighbours[1, before] = queue.neighbours[0, behind] = number
+    queue.last[issue] = number
+    _finish(clock, queue, number)
+
+
+@compiled
+def _remove(clock: Floats, queue: _Queue, issue: int, due: int, work: float) -> int:
+    """Take a copy out, the first of several that are alike; its number."""
+    found, number = 0, queue.last[issue]
+    while number != 0 and queue.points[0, number] == issue:
+        if queue.points[1, number] == due and queue.seconds[0, number] == work:
+            found = number
+        number = queue.neighbours[0, number]
+    before, behind = queue.neighbours[0, found], queue.neighbours[1, found]
+    queue.neighbours[1, before], queue.neighbours[0, behind] = behind, before
+    if queue.last[issue] == found:
+        queue.last[issue] = before if queue.points[0, before] == issue else 0
+    queue.points[0, found] = queue.points[1, found] = NEVER
+    _finish(clock, queue, behind)
+    return int(found)
+
+
+@compiled
+def _fits(clock: Floats, queue: _Queue, issue: int, due: int, work: float) -> bool:
+    """Whether a copy put in, and those behind it, are complete in time."""
+    before = _before(queue, issue)
+    done = max(clock[issue], queue.seconds[1, before]) + work
     if done > clock[due] + ROUNDING:
         return False
-    for i in range(at, points.shape[1]):
-        if done <= clock[points[0, i]]:
+    number = queue.neighbours[1, before]
+    while number != 0:
+        if done <= clock[queue.points[0, number]]:
             return True
-        done += seconds[0, i]
-        if done > clock[points[1, i]] + ROUNDING:
+        done += queue.seconds[0, number]
+        if done > clock[queue.points[1, number]] + ROUNDING:
             return False
+        number = queue.neighbours[1, number]
     return True

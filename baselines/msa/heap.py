@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hybridalloc.baselines.msa.piece import Piece
-from hybridalloc.packing.block import Block, Rectangle
+from hybridalloc.memory_map import Rectangle
+from hybridalloc.packing.block import Block
 from hybridalloc.packing.order import Order
 from hybridalloc.packing.pack import Fit, pack
 from hybridalloc.packing.space import Space
@@ -73,26 +74,19 @@ class Heap:
         self, buffer: int, parts: Sequence[Part], offset: int, until: int
     ) -> bool:
         """Whether what is there before the last part finds its place free."""
-        its = self._program.buffers[buffer]
+        space = self._space
         for size, start in parts:
-            part = replace(its, size=size, offset=offset)
-            if start < until and not self._space.gaps(part, [(start, until)]):
+            end = offset + size
+            if start < until and space.free_until(offset, end, start, until) < until:
                 return False
-            offset += size
+            offset = end
         return True
 
     def free_until(self, piece: Piece, end: int) -> int:
         """The last time until which a piece may stay where it is, at most ``end``."""
-        its = self._program.buffers[piece.buffer]
-        there = replace(its, offset=piece.offset)
-        low, high = piece.end, end
-        while low < high:
-            middle = (low + high + 1) // 2
-            if self._space.gaps(there, [(piece.end + 1, middle + 1)]):
-                low = middle
-            else:
-                high = middle - 1
-        return low
+        low, size = piece.offset, self._program.buffers[piece.buffer].size
+        until = self._space.free_until(low, low + size, piece.end + 1, end + 1)
+        return max(piece.end, until - 1)
 
     def put(self, piece: Piece) -> int:
         """Give a piece its place, and a number."""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
 from statistics import median_high
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hybridalloc.arrays import Floats, Ints
-from hybridalloc.baselines.loops import Loops
 from hybridalloc.baselines.msa.options import MsaOptions
 from hybridalloc.cost_model import elapsed
+from hybridalloc.loops import Loops
 from hybridalloc.problem import Problem
 from hybridalloc.program import Loop, Program
 
@@ -24,8 +24,6 @@ LEAST_TYPICAL_BYTES = 2**20
 """Smaller values do not count for the typical size."""
 ROUNDING = 1e-9
 """By which share of itself a time may be off."""
-
-Bools = NDArray[np.bool_]
 
 
 class IntervalPicker:
@@ -45,10 +43,13 @@ class IntervalPicker:
         self._runs: Floats = np.array(runs, np.float64)
         self._innermost = _innermost(program)
         self._number = {loop: i for i, loop in enumerate(program.loops)}
+        self._inside: dict[Loop | None, Ints] = {}
+        """(n,) ascending: the times in a body and in no loop within, once asked for."""
         self.elapsed: Floats = np.array([elapsed(problem, t, ()) for t in everything])
         """(T,): seconds of each instruction with everything in slow memory."""
         seconds = np.cumsum(self.elapsed * self._runs)
         self._until: Floats = np.concatenate(([0.0], seconds))
+        self._clock: list[float] = self._until.tolist()
         self._longest = options.max_overlap_to_mem_size_async_copy_ratio * self.copy_s(
             problem.target.capacity
         )
@@ -83,7 +84,17 @@ class IntervalPicker:
 
     def interval(self, start: int, end: int) -> float:
         """Seconds between two times."""
-        return float(self.intervals(np.array([start]), end)[0]) if start < end else 0.0
+        if start >= end:
+            return 0.0
+        seconds = self._clock[end] - self._clock[start + 1]
+        return seconds / self._least_runs(max(start, 0), end)
+
+    def _least_runs(self, first: int, last: int) -> float:
+        """How often the innermost loop around two times, inclusive, runs."""
+        runs = self._runs
+        if runs[first] == 1 or runs[last] == 1:
+            return 1.0
+        return float(runs[first : last + 1].min())
 
     def may_stay(self, start: int, end: int) -> bool:
         """Whether a buffer may wait in fast memory from one time to the other."""
@@ -94,10 +105,9 @@ class IntervalPicker:
         ratio = self._options.preferred_overlap_to_async_copy_ratio
         wanted = (1 + EVICTION_RETRY_MULTIPLIER * retry) * ratio
         wanted *= self._overlap_unit(size)
-        for end in range(start + 1, limit + 1):
-            if self.interval(start, end) >= wanted:
-                return end
-        return limit + 1
+        ends = range(start + 1, limit + 1)
+        at = bisect_left(ends, wanted, key=lambda end: self.interval(start, end))
+        return ends[at] if at < len(ends) else limit + 1
 
     def latest_start(
         self, size: int, start: int, end: int, body: Loop | None, saved: float
@@ -111,14 +121,16 @@ class IntervalPicker:
             body: The loop body that both ends of the copy lie in.
             saved: Seconds by which the use that waits for it is faster for it.
         """
-        times = np.arange(start, end)
-        shortest = self._options.min_overlap_to_async_copy_ratio
-        shortest *= self._overlap_unit(size)
+        times = self._between(start, end, body)
         if not len(times):
             return start - 1
-        enough = shortest <= self.intervals(times, end) + saved
-        possible = times[self._within(times, body) & enough]
-        return int(possible[-1]) if len(possible) else start - 1
+        shortest = self._options.min_overlap_to_async_copy_ratio
+        shortest *= self._overlap_unit(size)
+        since = self._seconds_since(times, end)
+        count = bisect_left(
+            times, True, key=lambda x: bool(shortest > since(x) + saved)
+        )
+        return int(times[count - 1]) if count else start - 1
 
     def starts(
         self, size: int, start: int, end: int, body: Loop | None, saved: float
@@ -135,14 +147,23 @@ class IntervalPicker:
         latest = self.latest_start(size, start, end, body, saved)
         if latest < start:
             return
-        times = np.arange(start, latest + 1)
-        seconds, inside = self.intervals(times, end), self._within(times, body)
-        early = inside & (self._longest >= seconds)
-        early[-1] = True
-        first = int(np.argmax(early))
-        preferred = self._preferred(seconds[first:], inside[first:], size)
-        for index in _alternate(preferred, seconds[first:], inside[first:]):
-            yield int(times[first + index])
+        times = self._between(start, latest + 1, body)
+        since = self._seconds_since(times, end)
+        first = bisect_left(
+            times[:-1], True, key=lambda x: bool(since(x) <= self._longest)
+        )
+        times = times[first:]
+        seconds = since(times)
+        for index in _alternate(self._preferred(seconds, size), seconds):
+            yield int(times[index])
+
+    def _seconds_since(self, times: Ints, end: int) -> Callable[[Ints], Floats]:
+        """``intervals`` for any of some times in one loop body, or in none.
+
+        From each of them on, no loop is left that was not left at the last of them.
+        """
+        until, least = self._until, self._least_runs(max(int(times[-1]), 0), end)
+        return lambda start: (until[end] - until[start + 1]) / least
 
     def spread(self, start: int, end: int, count: int, body: Loop | None) -> list[int]:
         """The points at which the parts of a copy are issued: in turn, evenly in time.
@@ -153,8 +174,7 @@ class IntervalPicker:
             count: How many parts.
             body: The loop body that the copy lies in.
         """
-        times = np.arange(start, end - 1)
-        times = times[self._within(times, body)]
+        times = self._between(start, end - 1, body)
         if not len(times):
             return [start + 1] * count
         gone = self._until[times + 1] - self._until[start + 1]
@@ -164,21 +184,27 @@ class IntervalPicker:
 
     def preferred_start(self, size: int, start: int, latest: int, end: int) -> int:
         """The time outside loops at which a copy is best issued."""
-        times = np.arange(start, latest + 1)
-        inside = self._within(times, None)
-        return start + self._preferred(self.intervals(times, end), inside, size)
+        times = self._between(start + 1, latest + 1, None)
+        times = np.concatenate(([start], times))
+        return int(times[self._preferred(self.intervals(times, end), size)])
 
-    def _preferred(self, seconds: Floats, inside: Bools, size: int) -> int:
+    def _preferred(self, seconds: Floats, size: int) -> int:
         ratio = self._options.preferred_overlap_to_async_copy_ratio
-        miss = np.abs(ratio * self._overlap_unit(size) - seconds)
-        miss[1:][~inside[1:]] = np.inf
-        return int(np.argmin(miss))
+        return int(np.argmin(np.abs(ratio * self._overlap_unit(size) - seconds)))
 
-    def _within(self, times: Ints, body: Loop | None) -> Bools:
-        """(n,): whether each time is in a loop body, and in no loop within."""
-        number = -1 if body is None else self._number[body]
-        found = np.where(times < 0, -1, self._innermost[np.maximum(times, 0)])
-        return np.asarray(found == number)
+    def _between(self, start: int, end: int, body: Loop | None) -> Ints:
+        """(n,): the times in [start, end) in a loop body, and in no loop within."""
+        if body not in self._inside:
+            self._inside[body] = self._times(body)
+        times = self._inside[body]
+        first, last = np.searchsorted(times, (start, end)).tolist()
+        return times[first:last]
+
+    def _times(self, body: Loop | None) -> Ints:
+        if body is None:
+            return np.concatenate(([-1], np.flatnonzero(self._innermost == -1)))
+        within = self._innermost[body.start : body.end] == self._number[body]
+        return body.start + np.flatnonzero(within)
 
 
 def typical_size(program: Program) -> int:
@@ -208,24 +234,26 @@ def _innermost(program: Program) -> Ints:
     return innermost
 
 
-def _alternate(first: int, seconds: Floats, inside: Bools) -> Iterator[int]:
+def _alternate(first: int, seconds: Floats) -> Iterator[int]:
     """From one index on, later and earlier ones in turn.
 
     When no later ones are left, earlier ones come in steps that grow with the interval.
+
+    Args:
+        first: The index.
+        seconds: (n,): of the intervals, the longest first.
     """
-    later = iter(np.flatnonzero(inside[first + 1 :]) + first + 1)
-    earlier = iter(np.flatnonzero(inside[:first])[::-1])
     yield first
-    least, has_later = 0.0, True
-    while True:
-        up = next(later, None) if has_later else None
-        has_later = up is not None
-        if up is not None:
-            yield int(up)
-        down = next((i for i in earlier if seconds[i] >= least), None)
-        if down is not None:
-            yield int(down)
-        if up is None and down is None:
-            return
-        if not has_later and down is not None:
-            least = seconds[down] * (1 + 1 / COARSEST)
+    later, earlier, least = first + 1, first - 1, 0.0
+    while later < len(seconds) or earlier >= 0:
+        has_later = later < len(seconds)
+        if has_later:
+            yield later
+            later += 1
+        else:
+            longer = bisect_left(seconds, True, 0, earlier + 1, key=lambda x: x < least)
+            earlier = longer - 1
+        if earlier >= 0:
+            yield earlier
+            least = 0.0 if has_later else seconds[earlier] * (1 + 1 / COARSEST)
+            earlier -= 1

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from hybridalloc.baselines.loops import Loops
+from hybridalloc.loops import Loops
 from hybridalloc.program import Loop, Program
 from hybridalloc.program import Use as Accessed
 

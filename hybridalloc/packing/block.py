@@ -9,11 +9,9 @@ from itertools import accumulate
 import numpy as np
 
 from hybridalloc.arrays import Ints
+from hybridalloc.memory_map import Rectangle
 from hybridalloc.packing.kernel import NOWHERE, Blocks
 from hybridalloc.packing.profile import most_within
-
-Rectangle = tuple[int, int, int, int]
-"""First byte, last byte + 1, start, end."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hybridalloc.arrays import Ints
-from hybridalloc.simulator.jit import compiled
+from hybridalloc.jit import compiled
 
 NOWHERE = -1
 """Instead of an offset: there is none."""

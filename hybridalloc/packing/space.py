@@ -9,8 +9,16 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from hybridalloc.arrays import Floats, Ints
-from hybridalloc.packing.block import Rectangle
-from hybridalloc.packing.gaps import free, met
+from hybridalloc.memory_map import Rectangle
+from hybridalloc.packing.gaps import (
+    doubled,
+    first_taken,
+    free,
+    met,
+    nothing,
+    put,
+    take_out,
+)
 from hybridalloc.problem import Problem
 from hybridalloc.program import Buffer
 
@@ -30,8 +38,9 @@ class Space(Generic[Owner]):
         self._reserved = list(problem.target.fast.reserved)
         instructions = problem.program.instructions
         self._scratch = np.array([i.scratch_bytes for i in instructions], np.int64)
+        self._has_scratch = bool(self._scratch.any())
         self._used: Ints = self._scratch.copy()
-        self._taken: Ints = np.zeros((4, 64), np.int64)
+        self._taken = nothing(len(instructions), 64)
         self._values: Floats = np.zeros(64)
         self._owners: list[Owner | None] = []
         self._numbers: dict[Owner, list[int]] = defaultdict(list)
@@ -72,10 +81,14 @@ class Space(Generic[Owner]):
             For each, its first aligned byte and the byte at which it ends.
         """
         size = max(buffer.size, 1)
-        lows, highs = self._obstacles(spans)
-        order = np.argsort(lows)
-        lows, highs = lows[order], highs[order]
-        gaps = free(lows, highs, self._capacity, self._alignment, size).tolist()
+        gaps = free(
+            self._taken,
+            _as_array(spans),
+            self._fixed(spans),
+            self._capacity,
+            self._alignment,
+            size,
+        ).tolist()
         if buffer.offset is None:
             return [(begin, stop) for begin, stop in gaps]
         if buffer.offset % self._alignment:
@@ -83,6 +96,24 @@ class Space(Generic[Owner]):
         last = buffer.offset + size
         around = (stop for begin, stop in gaps if begin <= buffer.offset)
         return [(buffer.offset, stop) for stop in around if last <= stop]
+
+    def free_until(self, low: int, high: int, start: int, end: int) -> int:
+        """The first instruction of a span during which any of these bytes are taken.
+
+        Args:
+            low: The first byte.
+            high: The last byte + 1.
+            start: The first instruction of the span.
+            end: The instruction after its last.
+
+        Returns:
+            The instruction; ``end`` if all of the bytes are free until then.
+        """
+        if any(first < high and low < last for first, last in self._reserved):
+            return start
+        until = first_taken(self._taken, low, high, start, end)
+        with_scratch = self._scratch[start:until] > low
+        return start + int(np.argmax(with_scratch)) if with_scratch.any() else until
 
     def cheapest(self, buffer: Buffer, spans: Sequence[Span]) -> list[Owner]:
         """The owners of least value that leave a gap for the buffer if they give way.
@@ -94,8 +125,8 @@ class Space(Generic[Owner]):
         Returns:
             No owners if there is a gap already, or cannot be any.
         """
-        numbers = self._met(spans)
-        lows, highs = self._taken[:2, numbers]
+        numbers = met(self._taken, _as_array(spans))
+        lows, highs = self._taken.rectangles[:2, numbers]
         fixed = self._fixed(spans)
         offsets = self._offsets(buffer, np.append(highs, fixed[:, 1]))
         for low, high in fixed.tolist():
@@ -106,8 +137,8 @@ class Space(Generic[Owner]):
         below = _sum_up_to(highs, values, offsets)
         above = _sum_up_to(-lows, values, -offsets - buffer.size)
         offset = offsets[int(np.argmin(-below - above))]
-        met = (lows < offset + buffer.size) & (highs > offset)
-        owners = [self._owners[number] for number in numbers[met].tolist()]
+        there = (lows < offset + buffer.size) & (highs > offset)
+        owners = [self._owners[number] for number in numbers[there].tolist()]
         return [x for x in dict.fromkeys(owners) if x is not None]
 
     def _offsets(self, buffer: Buffer, ends: Ints) -> Ints:
@@ -123,23 +154,12 @@ class Space(Generic[Owner]):
         within = (offsets >= 0) & (offsets <= most) & (offsets % unit == 0)
         return np.unique(offsets[within])
 
-    def _met(self, spans: Sequence[Span]) -> Ints:
-        """(rectangles,): those that are there at any time of the spans."""
-        return met(self._taken, self._count, np.array(spans, np.int64).reshape(-1, 2))
-
     def _fixed(self, spans: Sequence[Span]) -> Ints:
         """The ranges of bytes, (low, high), that nothing may take in the spans."""
-        scratch = [int(self._scratch[i:j].max(initial=0)) for i, j in spans]
-        return np.array([(0, max(scratch)), *self._reserved], np.int64)
-
-    def _obstacles(self, spans: Sequence[Span]) -> tuple[Ints, Ints]:
-        """The ranges of bytes taken at any time of the spans, as (lows, highs)."""
-        lows, highs = self._taken[:2, self._met(spans)]
-        fixed = self._fixed(spans)
-        return (
-            np.concatenate((fixed[:, 0], lows)),
-            np.concatenate((fixed[:, 1], highs)),
-        )
+        scratch = 0
+        if self._has_scratch:
+            scratch = max(int(self._scratch[i:j].max(initial=0)) for i, j in spans)
+        return np.array([(0, scratch), *self._reserved], np.int64)
 
     def take(self, owner: Owner, rectangle: Rectangle, value: float = 0.0) -> None:
         """Take a rectangle, which must be free.
@@ -152,14 +172,14 @@ class Space(Generic[Owner]):
         number = self._unused.pop() if self._unused else self._new()
         self._owners[number] = owner
         self._numbers[owner].append(number)
-        self._taken[:, number] = rectangle
         self._values[number] = value
+        put(self._taken, number, *rectangle)
         low, high, start, end = rectangle
         self._used[start:end] += high - low
 
     def _new(self) -> int:
         if self._count == len(self._values):
-            self._taken = np.concatenate((self._taken, 0 * self._taken), axis=1)
+            self._taken = doubled(self._taken)
             self._values = np.concatenate((self._values, self._values))
         self._owners.append(None)
         return self._count - 1
@@ -167,11 +187,15 @@ class Space(Generic[Owner]):
     def give_back(self, owner: Owner) -> None:
         """Free all rectangles of an owner."""
         for number in self._numbers.pop(owner):
-            low, high, start, end = self._taken[:, number]
+            low, high, start, end = self._taken.rectangles[:, number].tolist()
             self._used[start:end] -= high - low
-            self._taken[:, number] = 0
+            take_out(self._taken, number)
             self._owners[number] = None
             self._unused.append(number)
+
+
+def _as_array(spans: Sequence[Span]) -> Ints:
+    return np.array(spans, np.int64).reshape(-1, 2)
 
 
 def _sum_up_to(keys: Ints, values: Floats, limits: Ints) -> Floats:

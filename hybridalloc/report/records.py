@@ -10,7 +10,6 @@ from itertools import groupby
 from hybridalloc.checker import check
 from hybridalloc.problem import Problem
 from hybridalloc.solver import Infeasibility, Result, Status
-from hybridalloc.solving import require_finite_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,7 @@ def reference_times(problem: Problem) -> References:
     from hybridalloc.simulator import Simulator  # loads the compiler of its loops
 
     simulator = Simulator(problem)
-    require_finite_time(simulator)
+    simulator.require_finite()
     answer = problem.compiler_map
     valid = answer is not None and not check(problem, answer)
     xla_s = simulator.simulate(answer).time_s if answer and valid else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +11,7 @@ from itertools import accumulate
 import numpy as np
 
 from hybridalloc.cost_model import Costs, Uses, compile_costs
+from hybridalloc.errors import UsageError
 from hybridalloc.memory_map import Allocation, MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.program import Program
@@ -46,6 +48,19 @@ class Simulator:
         self._startup_s = problem.target.copy_engine.startup_s
         slow = problem.target.slow
         self._rates = np.array([slow.read_bandwidth, slow.write_bandwidth])
+
+    def require_finite(self) -> None:
+        """Refuse a problem whose numbers are too extreme to be simulated.
+
+        Raises:
+            UsageError: The time with everything in slow memory is not finite.
+        """
+        if not math.isfinite(self.slow_s):
+            raise UsageError(
+                f"program {self.problem.program.name}: its time is not finite under "
+                f"target {self.problem.target.name}: {self.slow_s} s with everything "
+                f"in slow memory"
+            )
 
     @cached_property
     def slow_s(self) -> float:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from hybridalloc.arrays import Floats
 from hybridalloc.cost_model import Costs, Uses
-from hybridalloc.simulator.jit import compiled
+from hybridalloc.jit import compiled
 from hybridalloc.simulator.map_arrays import MapArrays
 
 SPARED, QUICK, BYTES, COUNT = range(4)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from hybridalloc.arrays import Floats
-from hybridalloc.simulator.jit import compiled
+from hybridalloc.jit import compiled
 from hybridalloc.simulator.tape import BEGIN, END, RUN, Events, Tape
 
 ISSUED, DONE, AWAITED, LOWEST, SLACK, FORCED = range(6)

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from hybridalloc.arrays import Floats, Ints
+from hybridalloc.jit import compiled
 from hybridalloc.program import Program
-from hybridalloc.simulator.jit import compiled
 from hybridalloc.simulator.map_arrays import MapArrays
 
 RUN, BEGIN, AGAIN, END = range(4)

@@ -9,7 +9,6 @@ from dataclasses import replace
 from hybridalloc.memory_map import Allocation, MemoryMap, Origin
 from hybridalloc.problem import CostModel, Problem
 from hybridalloc.simulator import Simulator
-from hybridalloc.solving import require_finite_time
 from hybridalloc.understanding.difference import (
     BufferChange,
     Change,
@@ -70,7 +69,7 @@ def _timings(problem: Problem, a: MemoryMap, b: MemoryMap) -> Iterator[Timing]:
         if model is CostModel.CYCLES and not problem.has_estimates:
             continue
         simulator = Simulator(replace(problem, cost_model=model))
-        require_finite_time(simulator)
+        simulator.require_finite()
         one, other = simulator.simulate(a), simulator.simulate(b)
         yield Timing(model.value, one.time_s, other.time_s, one.stall_s, other.stall_s)
 

@@ -8,7 +8,6 @@ from hybridalloc.memory_map import Allocation, MemoryMap
 from hybridalloc.problem import CostModel, Problem
 from hybridalloc.program import Memory, Use
 from hybridalloc.simulator import Simulator
-from hybridalloc.solving import require_finite_time
 from hybridalloc.understanding.explanation import (
     AccessEffect,
     Barrier,
@@ -42,7 +41,7 @@ def explain(problem: Problem, memory_map: MemoryMap, buffer: int | str) -> Expla
     index = find_buffer(problem.program, text)
     require_valid(problem, memory_map, "the map")
     simulator = Simulator(problem)
-    require_finite_time(simulator)
+    simulator.require_finite()
     setting = Setting(problem, memory_map, simulator)
     what, barrier = problem.program.buffers[index], _barrier(problem, index)
     accesses = tuple(

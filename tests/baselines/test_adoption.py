@@ -12,10 +12,10 @@ from strategies import problems
 
 from hybridalloc import Allocation, Loop, MemoryMap, Problem, solve
 from hybridalloc.baselines.adoption import adopt
-from hybridalloc.baselines.loops import Loops
 from hybridalloc.baselines.plan import Plan
 from hybridalloc.checker import check
 from hybridalloc.io.read import read_problem
+from hybridalloc.loops import Loops
 from hybridalloc.memory_map import Eviction, Origin, Slice
 from hybridalloc.simulator import Simulator
 from hybridalloc.solver import Run

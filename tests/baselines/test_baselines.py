@@ -13,10 +13,10 @@ from named_problems import NAMED, V, W, X, problem, reads, target, writes
 
 from hybridalloc import Allocation, Loop, MemoryMap, Problem, Status, UsageError, solve
 from hybridalloc.baselines.drop import drop
-from hybridalloc.baselines.loops import Loops
 from hybridalloc.baselines.plan import Plan
 from hybridalloc.baselines.stays import Lifetime
 from hybridalloc.io.read import read_problem
+from hybridalloc.loops import Loops
 from hybridalloc.memory_map import Origin
 from hybridalloc.program import Access, Buffer
 from hybridalloc.simulator import Simulator

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from named_problems import V, W, X, problem, reads, target
 
-from hybridalloc.baselines.loops import Loops
 from hybridalloc.baselines.placed import Placed, allocate
 from hybridalloc.baselines.plan import Plan
 from hybridalloc.baselines.stays import Lifetime
+from hybridalloc.loops import Loops
 from hybridalloc.target import CopyEngine
 
 

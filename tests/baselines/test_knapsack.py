@@ -14,11 +14,11 @@ from strategies import problems
 from hybridalloc import MemoryMap, Problem, Status, solve
 from hybridalloc.baselines.greedy import candidate_stays
 from hybridalloc.baselines.knapsack import Knapsack, KnapsackConfig
-from hybridalloc.baselines.loops import Loops
 from hybridalloc.baselines.pins import pinned
 from hybridalloc.baselines.plan import Plan
 from hybridalloc.baselines.prices import Prices, Stays
 from hybridalloc.baselines.stays import Stay
+from hybridalloc.loops import Loops
 from hybridalloc.oracle import execute
 from hybridalloc.simulator import Simulator
 from hybridalloc.solver import Run

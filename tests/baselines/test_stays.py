@@ -17,8 +17,8 @@ from named_problems import (
     writes,
 )
 
-from hybridalloc.baselines.loops import Loops
 from hybridalloc.baselines.stays import Lifetime, Stay, cross_program_stays
+from hybridalloc.loops import Loops
 from hybridalloc.problem import Problem
 from hybridalloc.program import Access, Buffer, Loop
 

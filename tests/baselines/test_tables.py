@@ -12,8 +12,8 @@ from strategies import problems
 from hybridalloc import Problem, solve
 from hybridalloc.baselines.adoption import adopt
 from hybridalloc.baselines.edits import Edits
-from hybridalloc.baselines.loops import Loops
 from hybridalloc.baselines.plan import Plan
+from hybridalloc.loops import Loops
 from hybridalloc.simulator import Simulator
 from hybridalloc.solver import Run
 

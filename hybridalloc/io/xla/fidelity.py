@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
-from hybridalloc.io.hlo.benefit import (
+from hybridalloc.benefit import (
     LOOP_FACTOR,
     Site,
     constant_definition,

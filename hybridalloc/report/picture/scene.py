@@ -18,7 +18,6 @@ from hybridalloc.memory_map import Allocation, MemoryMap, Origin
 from hybridalloc.problem import Problem
 from hybridalloc.program import Loop, Program
 from hybridalloc.simulator import Simulation, Simulator
-from hybridalloc.solving import require_finite_time
 
 MOST_STEPS = 2000
 """How many steps a line has at most; a page has hardly more columns of dots."""
@@ -89,7 +88,7 @@ class Scene:
             UsageError: The times are not finite.
         """
         simulator = Simulator(problem)
-        require_finite_time(simulator)
+        simulator.require_finite()
         now_s = _instruction_times(problem, memory_map)
         places = np.arange(len(problem.program) + 1, dtype=np.float64)
         if axis is XAxis.TIME:

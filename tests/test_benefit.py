@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hybridalloc.io.hlo.benefit import (
+from hybridalloc.benefit import (
     Site,
     benefit,
     constant_definition,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from named_problems import W, problem
 
-from hybridalloc.baselines.loops import Loops
+from hybridalloc.loops import Loops
 from hybridalloc.program import Loop
 
 OUTER, INNER, BESIDE = Loop(1, 6, 3), Loop(2, 4, 5), Loop(6, 8, 2)

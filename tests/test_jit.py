@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hybridalloc.simulator.jit import compiled
+from hybridalloc.jit import compiled
 
 
 def test_functions_compile_where_no_compiled_code_can_be_kept(

@@ -43,6 +43,11 @@ class Loops:
         depth = len(self.around_body(body))
         return next(iter(self._around[t][depth:]), None)
 
+    def before(self, t: int, body: Loop | None) -> int:
+        """The last point in the body before the loop that holds ``t``, or before it."""
+        inner = self.inner(t, body)
+        return inner.start if inner else t
+
     def after(self, t: int, body: Loop | None) -> int:
         """The first point in the body after the loop that holds ``t``, or after it."""
         inner = self.inner(t, body)
