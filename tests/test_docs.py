@@ -58,10 +58,14 @@ def copy(tmp_path: Path) -> Path:
 def test_the_commands_of_a_page_succeed(block: str, copy: Path) -> None:
     bin_folder = copy / "bin"
     bin_folder.mkdir()
-    script = bin_folder / "hybridalloc"
     python = shlex.quote(sys.executable)
-    script.write_text(f'#!/bin/sh\nexec {python} -m hybridalloc "$@"\n')
-    script.chmod(0o755)
+    for name, command in (
+        ("python", python),
+        ("hybridalloc", f"{python} -m hybridalloc"),
+    ):
+        script = bin_folder / name
+        script.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+        script.chmod(0o755)
     path = os.pathsep.join((str(bin_folder), os.environ["PATH"]))
     for command in commands(block):
         ran = subprocess.run(

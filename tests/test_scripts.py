@@ -6,6 +6,8 @@ import runpy
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 SCRIPTS = Path(__file__).parents[1] / "scripts"
 
 
@@ -34,3 +36,44 @@ def test_the_table_of_benchmarks_shows_what_is_missing_as_a_dash() -> None:
         "| c | 4.000 | 2.000 | 2.000 | 1.000 | 2.000 | - | - |",
         "| **geometric mean** |  |  | **2.000** |  | **1.000** |  | **-** |",
     ]
+
+
+@pytest.fixture(scope="module")
+def bench_msa() -> dict[str, Any]:
+    """What the script defines."""
+    return runpy.run_path(str(SCRIPTS / "bench_msa.py"))
+
+
+def test_the_agreement_of_msa_with_xla_is_printed_for_each_program(
+    bench_msa: dict[str, Any], bundled: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ["lstm_lm_b64_s128", "gcn3_train_n4096"]
+    bench_msa["main"]([str(bundled / name) for name in names])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("simulated: roofline, tpu-v4i")
+    for name, line in zip(names, lines[2:4], strict=True):
+        figures = line.split()
+        assert figures[0] == name
+        assert len(figures) == 1 + len(bench_msa["HEADS"])
+    assert lines[5].startswith("all (2): msa / XLA ")
+    assert lines[6].startswith("inference (1): msa / XLA ")
+
+
+def test_programs_are_repeated_and_timed_as_one(
+    bench_msa: dict[str, Any], bundled: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a program of 58 instructions, three copies have at least 150: 174."""
+    folder = bundled / "lstm_lm_b64_s128"
+    bench_msa["main"](["--repeat", "150", str(folder)])
+    msa, checker, simulator = capsys.readouterr().out.splitlines()
+    assert msa.startswith("174 instructions, ")
+    assert checker.endswith(" s, 0 violations")
+    assert simulator.startswith("simulator ")
+
+
+def test_prefetches_agree_up_to_two_instructions_of_the_same_buffer(
+    bench_msa: dict[str, Any],
+) -> None:
+    xla = [(0, 5), (0, 9), (1, 5), (2, 5)]
+    found = [(0, 7), (0, 6), (1, 8), (3, 5)]
+    assert bench_msa["agreeing"](xla, found) == 2
