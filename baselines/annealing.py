@@ -9,17 +9,24 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from hybridalloc.baselines.adoption import adopt
-from hybridalloc.baselines.best import Best
+from hybridalloc.baselines.best import Record
 from hybridalloc.baselines.edits import Edits
-from hybridalloc.baselines.greedy import Greedy, candidate_stays
+from hybridalloc.baselines.greedy import Greedy
 from hybridalloc.baselines.moves import Weights, until_expired, weigh
 from hybridalloc.baselines.neighbours import NeighbourConfig, Neighbours
 from hybridalloc.baselines.plan import Plan
+from hybridalloc.baselines.stays import candidate_stays
 from hybridalloc.loops import Loops
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
+from hybridalloc.ranges import require_within
 from hybridalloc.simulator import Simulator
 from hybridalloc.solver import UNANSWERED, Outcome, Run
+
+ITERATIONS = 100_000
+"""Changes that are tried where neither a deadline nor their number is given."""
+COLDEST = 1e-12
+"""No temperature is lower, as a share of the run time; the rounding of that decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +36,19 @@ class AnnealingConfig:
     hottest: float = 2e-5
     """The first temperature, as a share of the run time at the start."""
     coldest: float = 1e-7
-    """The last temperature, as such a share."""
-    iterations: int = 100_000
-    """Changes to try where neither a deadline nor a number of iterations is set."""
+    """The last temperature, as a share of the run time at the start."""
     greedy_share: float = 0.5
-    """The most of the time that ``greedy`` may take for a map to begin with, if there
-    is no warm start and no number of iterations is set."""
+    """The most of the time limit that the strategy greedy may take for a map to begin
+    with, where no map is given."""
     weights: Weights = field(default_factory=Weights)
     """What stays are taken to cost where one of several is chosen."""
     neighbours: NeighbourConfig = field(default_factory=NeighbourConfig)
     """The changes."""
+
+    def __post_init__(self) -> None:
+        require_within("hottest", self.hottest, COLDEST, 1)
+        require_within("coldest", self.coldest, COLDEST, self.hottest)
+        require_within("greedy_share", self.greedy_share, 0, 1)
 
 
 class Annealing:
@@ -71,13 +81,13 @@ class Annealing:
         neighbours = Neighbours(
             edits, candidates, untouched, self.config.neighbours, random
         )
-        best = Best(run, start, simulator.simulate(start).time_s)
+        record = Record(run, start, simulator.simulate(start).time_s)
         try:
             if not neighbours.is_empty:
-                self._anneal(edits, neighbours, best, random, run)
+                self._anneal(edits, neighbours, record, random, run)
         finally:
-            best.report()
-        return Outcome(best.map)
+            record.report()
+        return Outcome(record.map)
 
     def _greedy_map(self, problem: Problem, run: Run) -> MemoryMap | None:
         """The map of ``greedy``, in its share of the time."""
@@ -94,13 +104,13 @@ class Annealing:
         self,
         edits: Edits,
         neighbours: Neighbours,
-        best: Best,
+        record: Record,
         random: Random,
         run: Run,
     ) -> None:
         now = start = edits.time()
-        best.offer(edits.plan, now)
-        for share in _progress(run, self.config.iterations):
+        record.offer(edits.plan, now)
+        for share in _progress(run):
             neighbours.change()
             if edits.is_empty:
                 continue
@@ -110,18 +120,18 @@ class Annealing:
                 continue
             edits.keep()
             now = after
-            best.offer(edits.plan, now)
+            record.offer(edits.plan, now)
 
     def _temperature(self, share: float) -> float:
         hottest, coldest = self.config.hottest, self.config.coldest
         return float(hottest * (coldest / hottest) ** share)
 
 
-def _progress(run: Run, iterations: int) -> Iterator[float]:
+def _progress(run: Run) -> Iterator[float]:
     """How much of the run is over, in [0, 1), until it is."""
     limit = run.iterations
     if limit is None and run.deadline == math.inf:
-        limit = iterations
+        limit = ITERATIONS
     done, began = 0, time.monotonic()
     while not run.expired and (limit is None or done < limit):
         if limit is None:

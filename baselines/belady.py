@@ -8,24 +8,24 @@ place of what is used last, and never in place of what is used earlier.
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from hybridalloc.baselines.best import best_plan
 from hybridalloc.baselines.drop import drop
 from hybridalloc.baselines.moves import Moves
-from hybridalloc.baselines.pins import pinned
+from hybridalloc.baselines.pins import free, pinned
 from hybridalloc.baselines.placed import Placed
 from hybridalloc.baselines.plan import Plan
 from hybridalloc.baselines.stays import Lifetime, Stay
-from hybridalloc.baselines.victims import Order, Victims
+from hybridalloc.baselines.victims import Rule, Victims
 from hybridalloc.loops import Loops
-from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
-from hybridalloc.program import Loop, Memory
+from hybridalloc.program import Loop
+from hybridalloc.ranges import require_within
 from hybridalloc.simulator import Simulator
-from hybridalloc.solver import UNANSWERED, Outcome, Run
+from hybridalloc.solver import Outcome, Run
 
 LOOKBACK = 256
 """Instructions before an access that are looked at to make room for its prefetch."""
@@ -35,10 +35,13 @@ LOOKBACK = 256
 class Pass:
     """One walk through the program; which is best depends on the program."""
 
-    order: Order
+    rule: Rule
     hope: float
     """The share of the idle time with everything in fast memory on which copies
     count before it is there."""
+
+    def __post_init__(self) -> None:
+        require_within("hope", self.hope, 0, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +49,10 @@ class BeladyConfig:
     """The walks through the program, and what a copy may cost."""
 
     passes: tuple[Pass, ...] = (
-        Pass(Order.FARTHEST, hope=0.0),
-        Pass(Order.CHEAPEST, hope=1.0),
-        Pass(Order.CHEAPEST, hope=0.0),
-        Pass(Order.FARTHEST, hope=1.0),
+        Pass(Rule.FARTHEST, hope=0.0),
+        Pass(Rule.CHEAPEST, hope=1.0),
+        Pass(Rule.CHEAPEST, hope=0.0),
+        Pass(Rule.FARTHEST, hope=1.0),
     )
     """The first is Belady's rule and nothing else."""
     patience: float = 0.2
@@ -59,6 +62,11 @@ class BeladyConfig:
     """How often room is sought for one stay, after what would not give way."""
     cross_programs: int = 20
     """How many cross-program prefetches to try."""
+
+    def __post_init__(self) -> None:
+        require_within("patience", self.patience, 0)
+        require_within("attempts", self.attempts, 0)
+        require_within("cross_programs", self.cross_programs, 0)
 
 
 class Belady:
@@ -72,18 +80,8 @@ class Belady:
 
     def solve(self, problem: Problem, run: Run) -> Outcome:
         """Build maps that are valid by construction."""
-        best = None if pinned(problem.program) else MemoryMap()
-        if best is not None:
-            run.report(best)
         simulator = Simulator(problem)
-        best_s = simulator.slow_s if best is not None else math.inf
-        for plan in self._plans(problem, simulator, run):
-            memory_map = plan.memory_map()
-            seconds = simulator.simulate(memory_map).time_s
-            if seconds < best_s:
-                best, best_s = memory_map, seconds
-                run.report(memory_map)
-        return UNANSWERED if best is None else Outcome(best)
+        return best_plan(simulator, run, self._plans(problem, simulator, run))
 
     def _plans(
         self, problem: Problem, simulator: Simulator, run: Run
@@ -100,7 +98,7 @@ class Belady:
                 yield plan
             if way.hope:
                 plan.engine.hope_for(way.hope)
-            _Walk(plan, way.order, self.config).all(run)
+            _Walk(plan, way.rule, self.config).all(run)
             if way.hope:
                 plan.engine.hope_for(0.0)
             yield plan
@@ -115,27 +113,25 @@ class Belady:
 class _Walk:
     """One walk: stays last until the end of their lives, unless they must give way."""
 
-    def __init__(self, plan: Plan, order: Order, config: BeladyConfig) -> None:
+    def __init__(self, plan: Plan, rule: Rule, config: BeladyConfig) -> None:
         self._plan = plan
-        self._victims = Victims(plan, order)
-        self._may_drop = order is Order.CHEAPEST
+        self._victims = Victims(plan, rule)
+        self._may_drop = rule is Rule.CHEAPEST
         self._config = config
         self._lifetimes: dict[int, Lifetime] = {}
-        self._points = [[use.instruction for use in uses] for uses in plan.program.uses]
+        self._points = plan.points
         self._present = [placed for group in plan.placed for placed in group]
 
     def all(self, run: Run) -> None:
         """Decide at every access, up to the deadline."""
-        program, capacity = self._plan.program, self._plan.problem.target.capacity
-        for t, instruction in enumerate(program.instructions):
+        candidates = {*free(self._plan.problem)}
+        for t, instruction in enumerate(self._plan.program.instructions):
             horizon = t - LOOKBACK
             self._present = [x for x in self._present if _end(x) > horizon]
             for access in instruction.accesses:
                 if run.expired:
                     return
-                buffer = program.buffers[access.buffer]
-                fits = 0 < buffer.size <= capacity
-                if fits and buffer.memory is Memory.ANY:
+                if access.buffer in candidates:
                     self._decide(access.buffer, t, run)
 
     def _decide(self, buffer: int, t: int, run: Run) -> None:

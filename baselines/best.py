@@ -1,24 +1,49 @@
-"""The best plan of a search, which is reported now and then."""
+"""The best plan so far, and when to report it."""
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Iterable
 
+from hybridalloc.baselines.pins import pinned
 from hybridalloc.baselines.placed import Placed, in_queue_order
 from hybridalloc.baselines.plan import Plan
 from hybridalloc.memory_map import MemoryMap
-from hybridalloc.solver import Run
+from hybridalloc.simulator import Simulator
+from hybridalloc.solver import UNANSWERED, Outcome, Run
 
 LEAST_GAIN = 1e-9
 """A better plan must save this share of the run time, so that rounding decides
 nothing."""
 EVERY_S = 0.5
-"""Seconds between two reports, at least."""
-MOST_SHARE = 0.05
-"""The most of a search's time that reports, which are checked, may take."""
+"""Seconds between two reports of a search, at least: a plan is better many times a
+second, and to build its map takes time."""
 
 
-class Best:
+def best_plan(simulator: Simulator, run: Run, plans: Iterable[Plan]) -> Outcome:
+    """The map of the best plan, or the empty map; each better one is reported.
+
+    Args:
+        simulator: Of the problem.
+        run: Takes the reports.
+        plans: One after the other; each is looked at before the next is asked for, and
+            may be the same as before, changed. Where buffers are pinned, all have them.
+    """
+    best, best_s = None, math.inf
+    if not pinned(simulator.problem.program):
+        best, best_s = MemoryMap(), simulator.slow_s
+        run.report(best)
+    for plan in plans:
+        memory_map = plan.memory_map()
+        seconds = simulator.simulate(memory_map).time_s
+        if seconds < best_s:
+            best, best_s = memory_map, seconds
+            run.report(memory_map)
+    return UNANSWERED if best is None else Outcome(best)
+
+
+class Record:
     """Remembers the best plan, and reports it when the last report is long ago.
 
     Whoever searches calls ``report`` when the search ends, however it does.
@@ -65,7 +90,6 @@ class Best:
         """Report the best plan's map if it is not known yet."""
         if self._is_reported:
             return
-        began, self._is_reported = time.monotonic(), True
+        self._is_reported = True
         self._run.report(self.map)
-        ended = time.monotonic()
-        self._next_at = ended + max(EVERY_S, (ended - began) / MOST_SHARE)
+        self._next_at = time.monotonic() + EVERY_S

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from hybridalloc.baselines.pins import is_pinned
 from hybridalloc.baselines.placed import Placed, in_queue_order
 from hybridalloc.baselines.plan import Plan
 from hybridalloc.memory_map import MemoryMap
-from hybridalloc.program import Memory
 from hybridalloc.simulator import Simulator
 from hybridalloc.simulator.map_arrays import MapArrays
 from hybridalloc.solver import Run
@@ -66,12 +66,11 @@ def _by_worth(plan: Plan) -> list[Placed]:
             work += plan.engine.work(placed.stay, evicted=True)
         return placed.value / work if work else placed.value
 
-    buffers = plan.program.buffers
     stays = [
         placed
         for group in plan.placed
         for placed in group
         if (placed.prefetch or placed.eviction)
-        and buffers[placed.stay.buffer].memory is not Memory.FAST
+        and not is_pinned(plan.program, placed.stay.buffer)
     ]
     return sorted(stays, key=worth)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from hybridalloc.baselines.best import best_plan
 from hybridalloc.baselines.drop import drop
 from hybridalloc.baselines.moves import Moves, Weights, until_expired, weigh
 from hybridalloc.baselines.pins import pinned
 from hybridalloc.baselines.plan import Plan
-from hybridalloc.baselines.stays import Lifetime, Stay
+from hybridalloc.baselines.stays import candidate_stays
 from hybridalloc.loops import Loops
-from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
-from hybridalloc.program import Memory
+from hybridalloc.ranges import require_within
 from hybridalloc.simulator import Simulator
-from hybridalloc.solver import UNANSWERED, Outcome, Run
+from hybridalloc.solver import Outcome, Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +30,9 @@ class Round:
     """Whether the program may wait for the copies of the first stays. Otherwise what is
     too large for its copies to be hidden comes last, when memory is full."""
 
+    def __post_init__(self) -> None:
+        require_within("hope", self.hope, 0, 1)
+
 
 @dataclass(frozen=True, slots=True)
 class GreedyConfig:
@@ -43,9 +45,13 @@ class GreedyConfig:
         Round(Weights(size=1.0, span=1.0, copies=8.0), hope=0.5, waits=True),
     )
     displacements: int = 300
-    """How many stays that are left out to make room for."""
+    """For how many of the stays that are left out to make room."""
     cross_programs: int = 20
     """How many cross-program prefetches to try."""
+
+    def __post_init__(self) -> None:
+        require_within("displacements", self.displacements, 0)
+        require_within("cross_programs", self.cross_programs, 0)
 
 
 class Greedy:
@@ -60,30 +66,19 @@ class Greedy:
     def solve(self, problem: Problem, run: Run) -> Outcome:
         """Build maps that are valid by construction."""
         simulator = Simulator(problem)
-        best = None if pinned(problem.program) else MemoryMap()
-        best_s = math.inf
-        if best is not None:
-            best_s = simulator.slow_s
-            run.report(best)
-        for plan in self._plans(problem, simulator, run):
-            memory_map = plan.memory_map()
-            seconds = simulator.simulate(memory_map).time_s
-            if seconds < best_s:
-                best, best_s = memory_map, seconds
-                run.report(memory_map)
-        return UNANSWERED if best is None else Outcome(best)
+        return best_plan(simulator, run, self._plans(problem, simulator, run))
 
     def _plans(
         self, problem: Problem, simulator: Simulator, run: Run
     ) -> Iterator[Plan]:
         """One plan after the other, each first half-way and then when it is complete.
 
-        The first one comes, even if as good as empty, when there is no time for it.
+        Where buffers are pinned, the first one comes even when there is no time for it.
         """
         loops = Loops(problem.program)
         stays = list(until_expired(run, candidate_stays(problem, loops)))
         for number, way in enumerate(self.config.rounds[: run.iterations]):
-            if number and run.expired:
+            if run.expired and (number or not pinned(problem.program)):
                 return
             plan = Plan(problem, loops)
             candidates = weigh(plan, until_expired(run, stays), way.weights)
@@ -107,11 +102,3 @@ class Greedy:
         moves.place_all(may_stall=True)
         drop(plan, simulator, run)
         yield plan
-
-
-def candidate_stays(problem: Problem, loops: Loops) -> Iterator[Stay]:
-    """Every stay of the buffers that may be in fast memory and need not be."""
-    for index, buffer in enumerate(problem.program.buffers):
-        fits = 0 < buffer.size <= problem.target.capacity
-        if buffer.memory is Memory.ANY and fits:
-            yield from Lifetime(problem.program, loops, index).stays()

@@ -12,24 +12,24 @@ where the traffic that is left hides behind computation.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from hybridalloc.baselines.best import best_plan
 from hybridalloc.baselines.drop import drop
-from hybridalloc.baselines.greedy import candidate_stays
 from hybridalloc.baselines.moves import Candidate, Moves, until_expired
 from hybridalloc.baselines.pins import pinned
 from hybridalloc.baselines.plan import Plan
 from hybridalloc.baselines.prices import Prices, Stays
+from hybridalloc.baselines.stays import candidate_stays
 from hybridalloc.loops import Loops
-from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
+from hybridalloc.ranges import require_within
 from hybridalloc.simulator import Simulator
-from hybridalloc.solver import UNANSWERED, Outcome, Run
+from hybridalloc.solver import Outcome, Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +37,9 @@ class KnapsackConfig:
     """How prices are found, and how they become maps."""
 
     roundings: int = 8
-    """Maps built, each at better prices."""
+    """How many maps are built, each at better prices."""
     price_steps: int = 80
-    """Times that prices change before each map."""
+    """How often prices change before each map."""
     share: float = 0.25
     """The share of the time left that prices may take before each map."""
     step: float = 2.0
@@ -51,12 +51,24 @@ class KnapsackConfig:
     """The share of the idle time with everything in fast memory on which copies count
     at first."""
     noise: float = 0.1
-    """The standard deviation of the costs, as a share, in the maps that repeat a power
-    of ``bulks``."""
+    """The standard deviation of the costs, as a share; none in the first maps."""
     displacements: int = 100
-    """How many stays that are left out to make room for."""
+    """For how many of the stays that are left out to make room."""
     cross_programs: int = 20
     """How many cross-program prefetches to try."""
+
+    def __post_init__(self) -> None:
+        require_within("roundings", self.roundings, 1)
+        require_within("price_steps", self.price_steps, 0)
+        require_within("share", self.share, 0, 1)
+        require_within("step", self.step, 0, 10)
+        require_within("number of bulks", len(self.bulks), 1)
+        for bulk in self.bulks:
+            require_within("bulk", bulk, 0, 10)
+        require_within("hope", self.hope, 0, 1)
+        require_within("noise", self.noise, 0, 10)
+        require_within("displacements", self.displacements, 0)
+        require_within("cross_programs", self.cross_programs, 0)
 
 
 class Knapsack:
@@ -70,18 +82,8 @@ class Knapsack:
 
     def solve(self, problem: Problem, run: Run) -> Outcome:
         """Build maps that are valid by construction."""
-        best = None if pinned(problem.program) else MemoryMap()
-        if best is not None:
-            run.report(best)
         simulator = Simulator(problem)
-        best_s = simulator.slow_s if best is not None else math.inf
-        for plan in self._plans(problem, simulator, run):
-            memory_map = plan.memory_map()
-            seconds = simulator.simulate(memory_map).time_s
-            if seconds < best_s:
-                best, best_s = memory_map, seconds
-                run.report(memory_map)
-        return UNANSWERED if best is None else Outcome(best)
+        return best_plan(simulator, run, self._plans(problem, simulator, run))
 
     def _plans(
         self, problem: Problem, simulator: Simulator, run: Run

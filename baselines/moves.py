@@ -11,10 +11,10 @@ from typing import TypeVar
 
 import numpy as np
 
+from hybridalloc.baselines.pins import is_pinned
 from hybridalloc.baselines.placed import Placed
 from hybridalloc.baselines.plan import Plan
 from hybridalloc.baselines.stays import Stay, cross_program_stays
-from hybridalloc.program import Memory
 from hybridalloc.solver import Run
 
 LEAST_GAIN = 1e-9
@@ -208,9 +208,8 @@ class Moves:
         spans = [plan.likely_span(stay)]
         if is_cross_program:
             spans = plan.cross_program_spans(stay)
-        buffers = plan.program.buffers
-        placed = plan.space.cheapest(buffers[stay.buffer], spans)
-        pinned = any(buffers[x.stay.buffer].memory is Memory.FAST for x in placed)
+        placed = plan.space.cheapest(plan.program.buffers[stay.buffer], spans)
+        pinned = any(is_pinned(plan.program, x.stay.buffer) for x in placed)
         return [] if pinned or len(placed) > MOST_DISPLACED else placed
 
     def _place_again(self, out: Sequence[Placed]) -> list[Placed]:

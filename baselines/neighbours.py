@@ -15,10 +15,11 @@ from random import Random
 import numpy as np
 
 from hybridalloc.baselines.edits import Edits
-from hybridalloc.baselines.moves import Candidate
+from hybridalloc.baselines.moves import MOST_DISPLACED, Candidate
+from hybridalloc.baselines.pins import pinned
 from hybridalloc.baselines.placed import Placed, allocate
 from hybridalloc.baselines.stays import Stay, cross_program_stays
-from hybridalloc.program import Memory
+from hybridalloc.ranges import require_within
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +42,25 @@ class NeighbourConfig:
     """The share of those stays that are looked for where time is lost."""
     draws: int = 12
     """Candidates drawn for one to be displaced for; the best is taken."""
-    most_out: int = 40
-    """Stays that may give way to one."""
     most_ruined: int = 6
     """Stays around an instruction that are taken out at a time."""
     window: int = 12
     """Candidates before and after an instruction that count as around it."""
     fillers: int = 6
     """Candidates around it that are tried in the room that is left."""
+
+    def __post_init__(self) -> None:
+        require_within("displace", self.displace, 0)
+        require_within("ruin", self.ruin, 0)
+        require_within("resize", self.resize, 0)
+        require_within("reissue", self.reissue, 0)
+        require_within("remove", self.remove, 0)
+        require_within("cross_program", self.cross_program, 0)
+        require_within("targeted", self.targeted, 0, 1)
+        require_within("draws", self.draws, 1)
+        require_within("most_ruined", self.most_ruined, 1)
+        require_within("window", self.window, 0)
+        require_within("fillers", self.fillers, 0)
 
 
 class Neighbours:
@@ -67,8 +79,7 @@ class Neighbours:
         self._config = config
         self._random = random
         program = self._plan.program
-        pinned = {i for i, x in enumerate(program.buffers) if x.memory is Memory.FAST}
-        self._untouched = pinned | untouched
+        self._untouched = {*pinned(program), *untouched}
         in_order = sorted(candidates, key=lambda x: (x.stay.start, x.stay.end))
         self._candidates = [x for x in in_order if self._may_touch(x.stay)]
         self._starts = [x.stay.start for x in self._candidates]
@@ -160,7 +171,7 @@ class Neighbours:
 
     def _take_out(self, placed: Sequence[Placed]) -> bool:
         """Take out these, unless they are too many or must stay."""
-        if len(placed) > self._config.most_out:
+        if len(placed) > MOST_DISPLACED:
             return False
         if not all(self._may_touch(x.stay) for x in placed):
             return False
@@ -234,21 +245,32 @@ class Neighbours:
             return
         plan, stay, old = self._plan, placed.stay, placed.allocations[0]
         self._edits.take_out(placed)
-        earliest, _ = plan.limits(stay)
-        earliest = max(earliest, 2 * old.start - stay.start - self._config.window)
-        if earliest > stay.start:
-            return
-        issue = self._random.randint(earliest, stay.start)
-        issue = plan.loops.outside_before(issue, stay.body)
-        if issue < earliest or not plan.engine.may_fetch(issue, stay.start):
-            return
-        span = issue, old.end
-        offset = plan.space.best_fit(plan.program.buffers[stay.buffer], [span])
+        issue = self._other_issue(stay, old.start)
+        span, offset = (issue, old.end), None
+        if issue >= 0:
+            offset = plan.space.best_fit(plan.program.buffers[stay.buffer], [span])
         if offset is None:
+            self._edits.undo()
             return
         new = allocate(stay, offset, span, eviction=old.eviction)
         claims, stall = plan.engine.bill(stay, new)
         self._edits.put(Placed(stay, (new,), placed.value, claims, stall))
+
+    def _other_issue(self, stay: Stay, old: int) -> int:
+        """A legal point for its prefetch, -1 if what is drawn is none.
+
+        Drawn from as far before the old point as it is before the first use, and a
+        window more, up to that use: earlier is as likely as later.
+        """
+        plan = self._plan
+        earliest, _ = plan.limits(stay)
+        earliest = max(earliest, old - (stay.start - old) - self._config.window)
+        if earliest > stay.start:
+            return -1
+        issue = self._random.randint(earliest, stay.start)
+        issue = plan.loops.outside_before(issue, stay.body)
+        legal = issue >= earliest and plan.engine.may_fetch(issue, stay.start)
+        return issue if legal else -1
 
     def _change_cross_program(self) -> None:
         """Choose another cross-program prefetch instead of one there is."""
@@ -261,10 +283,9 @@ class Neighbours:
             out.append(self._random.choice(left))
         if not self._take_out(out):
             return
-        buffer, spans = (
-            plan.program.buffers[stay.buffer],
-            plan.cross_program_spans(stay),
-        )
-        in_way = plan.space.cheapest(buffer, spans)
+        buffer = plan.program.buffers[stay.buffer]
+        in_way = plan.space.cheapest(buffer, plan.cross_program_spans(stay))
         if self._take_out(in_way) and self._edits.place_cross_program(stay):
             self._place_again(in_way)
+        else:
+            self._edits.undo()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from hybridalloc.baselines.engine import Engine
@@ -33,6 +35,11 @@ class Plan:
         self.space: Space[Placed] = Space(problem)
         self.placed: list[list[Placed]] = [[] for _ in problem.program.buffers]
         self.engine = Engine(problem, loops, self.timing)
+
+    @cached_property
+    def points(self) -> list[list[int]]:
+        """For each buffer, the instructions of its accesses."""
+        return [[use.instruction for use in uses] for uses in self.program.uses]
 
     @property
     def total(self) -> float:
@@ -160,8 +167,7 @@ class Plan:
         """Put in what was taken out, or is known to fit."""
         size = self.program.buffers[placed.stay.buffer].size
         for allocation in placed.allocations:
-            for low, high, start in allocation.parts(size):
-                rectangle = (low, high, start, allocation.end)
+            for rectangle in allocation.rectangles(size):
                 self.space.take(placed, rectangle, placed.value)
         self.placed[placed.stay.buffer].append(placed)
         self.timing.serve(placed.stay.buffer, placed.stay.instructions, fast=True)

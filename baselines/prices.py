@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from hybridalloc.arrays import Floats, Ints
 from hybridalloc.baselines.moves import until_expired
+from hybridalloc.baselines.pins import free
 from hybridalloc.baselines.plan import Plan
 from hybridalloc.baselines.stays import Stay
-from hybridalloc.program import Memory
 from hybridalloc.solver import Run
 
 FIRST_PRICE = 0.5
@@ -91,10 +91,9 @@ class Prices:
         program, timing = plan.program, plan.timing
         self._stays = stays
         self._capacity = plan.problem.target.capacity
-        buffers = enumerate(program.buffers)
-        free = {i for i, x in buffers if x.memory is Memory.ANY}
+        candidates = {*free(plan.problem)}
         uses = [(b, use.instruction) for b, x in enumerate(program.uses) for use in x]
-        savings = [timing.saving(b, [t]) if b in free else 0.0 for b, t in uses]
+        savings = [timing.saving(b, [t]) if b in candidates else 0.0 for b, t in uses]
         self._saving: Floats = np.maximum(0.0, np.array(savings))
         self._instruction: Ints = np.array([t for _, t in uses], np.int64)
         seconds = timing.elapsed * timing.runs
@@ -113,7 +112,7 @@ class Prices:
         self._steps = 0
         self.chosen: Floats = np.zeros(len(stays.size))
         """(stays,): the share of the latest steps in which each was chosen."""
-        self.cost: Floats = np.zeros(len(stays.size))
+        self.cost: Floats = self._costs() + self._negligible
         """(stays,): what each cost in them, on average, in seconds of one run."""
 
     def improve(self, steps: int, step: float, run: Run) -> None:

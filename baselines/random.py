@@ -21,6 +21,7 @@ from hybridalloc.memory_map import Eviction, Slice
 from hybridalloc.packing.space import Span
 from hybridalloc.problem import Problem
 from hybridalloc.program import Memory
+from hybridalloc.ranges import require_within
 from hybridalloc.solver import UNANSWERED, Outcome, Run
 
 
@@ -29,13 +30,19 @@ class RandomConfig:
     """How much is tried."""
 
     tries: int = 4
-    """Stays of each buffer."""
+    """How many stays of each buffer are tried."""
     sliced: float = 0.4
     """The share of prefetches that are cut into slices."""
     most_slices: int = 64
-    """Into no more than this, however many the target allows."""
+    """The most slices of a prefetch, however many the target allows."""
     cross_program: float = 0.7
     """The share of maps in which cross-program prefetches are tried."""
+
+    def __post_init__(self) -> None:
+        require_within("tries", self.tries, 0)
+        require_within("sliced", self.sliced, 0, 1)
+        require_within("most_slices", self.most_slices, 1, 10_000)
+        require_within("cross_program", self.cross_program, 0, 1)
 
 
 class Random:

@@ -12,7 +12,9 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from hybridalloc.baselines.pins import free
 from hybridalloc.loops import Loops
+from hybridalloc.problem import Problem
 from hybridalloc.program import Loop, Memory, Program
 
 MAX_PAIRS = 16
@@ -165,6 +167,12 @@ class Lifetime:
         if after is not None:
             return not self._accesses[after].whole, end
         return self._is_output, end
+
+
+def candidate_stays(problem: Problem, loops: Loops) -> Iterator[Stay]:
+    """Every stay of the buffers that may be in fast memory and need not be."""
+    for buffer in free(problem):
+        yield from Lifetime(problem.program, loops, buffer).stays()
 
 
 def cross_program_stays(program: Program, loops: Loops) -> list[Stay]:

@@ -39,11 +39,16 @@ class Timing:
         self._has_further = (np.diff(costs.first_seen) > 0).tolist()
         self._accesses = _accesses(problem.program, costs)
         self._fast: list[set[int]] = [set() for _ in self._accesses]
-        self._traffic = [self._count(t) for t in range(len(self._fast))]
-        self._elapsed = [self._after(t, 0.0, 0.0, 0.0) for t in range(len(self._fast))]
-        self.elapsed: Floats = np.array(self._elapsed)
+        slow = costs.all_slow_s
+        self._traffic: list[Traffic] = [(slow_s, 0.0, 0.0) for slow_s in slow.tolist()]
+        self.elapsed: Floats = np.maximum(
+            np.maximum(costs.compute_s, slow), costs.empty_s
+        )
         """(T,): seconds of each instruction."""
-        self.idle: Floats = self.elapsed - [traffic[0] for traffic in self._traffic]
+        for t in np.flatnonzero(self._has_further).tolist():
+            self.elapsed[t] = elapsed(problem, t, ())
+        self._elapsed: list[float] = self.elapsed.tolist()
+        self.idle: Floats = self.elapsed - slow
         """(T,): seconds of each instruction that are free for copies."""
 
     @cached_property

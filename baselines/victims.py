@@ -11,17 +11,17 @@ from enum import StrEnum
 import numpy as np
 
 from hybridalloc.arrays import Floats, Ints
+from hybridalloc.baselines.pins import is_pinned
 from hybridalloc.baselines.placed import Placed
 from hybridalloc.baselines.plan import Plan
 from hybridalloc.baselines.stays import Stay
 from hybridalloc.packing.space import Span
-from hybridalloc.program import Memory
 
 SHORTEST = 1e-6
 """No time between uses counts as less than this share of the run time."""
 
 
-class Order(StrEnum):
+class Rule(StrEnum):
     """Who gives way first."""
 
     FARTHEST = "farthest"
@@ -44,15 +44,15 @@ class _Need:
 class Victims:
     """Finds who gives way: those in one stretch of bytes, and only to what is urgent.
 
-    Urgency is, in the order ``FARTHEST``, one over the instructions until the next
-    use; in the order ``CHEAPEST``, the seconds saved at the next use, or that share of
+    Urgency is, by the rule ``FARTHEST``, one over the instructions until the next
+    use; by the rule ``CHEAPEST``, the seconds saved at the next use, or that share of
     them by which the stay needs the room for a shorter time.
     """
 
-    def __init__(self, plan: Plan, order: Order) -> None:
+    def __init__(self, plan: Plan, rule: Rule) -> None:
         self._plan = plan
-        self._order = order
-        self._points = [[use.instruction for use in x] for x in plan.program.uses]
+        self._rule = rule
+        self._points = plan.points
         runs = plan.timing.elapsed * plan.timing.runs
         self._time: Floats = np.concatenate(([0.0], np.cumsum(runs)))
 
@@ -76,7 +76,7 @@ class Victims:
         size = self._plan.program.buffers[stay.buffer].size
         met = (low < offsets[:, None] + size) & (offsets[:, None] < high)
         urgencies = np.where(met, urgency, 0.0)
-        is_plain = self._order is Order.FARTHEST
+        is_plain = self._rule is Rule.FARTHEST
         total = urgencies.max(axis=1) if is_plain else urgencies.sum(axis=1)
         best = int(np.argmin(total))
         if total[best] >= need.urgency:
@@ -90,9 +90,10 @@ class Victims:
         """First bytes, ends and urgencies: of the owners, then of what never moves."""
         low, high, urgency = [], [], []
         for owner in owners:
-            allocation = owner.allocations[0]
-            low.append(allocation.offset or 0)
-            high.append(low[-1] + self._plan.program.buffers[allocation.buffer].size)
+            offset = owner.allocations[0].offset
+            assert offset is not None
+            low.append(offset)
+            high.append(offset + self._plan.program.buffers[owner.stay.buffer].size)
             urgency.append(math.inf if owner in firm else self._urgency(owner, need))
         steps = self._plan.program.instructions[slice(*need.span)]
         scratch = max((x.scratch_bytes for x in steps), default=0)
@@ -115,11 +116,10 @@ class Victims:
         """How unwillingly it gives way, infinite if it cannot."""
         stay, points = owner.stay, self._points[owner.stay.buffer]
         index = bisect_left(points, need.span[0])
-        pinned = self._plan.program.buffers[stay.buffer].memory is Memory.FAST
-        if pinned or index > stay.last:
+        if is_pinned(self._plan.program, stay.buffer) or index > stay.last:
             return math.inf
         next_use = self._next_use(stay.buffer, index)
-        if self._order is Order.FARTHEST:
+        if self._rule is Rule.FARTHEST:
             waits = index > stay.first and next_use >= need.span[1]
             return 1 / (next_use - need.span[1] + 1) if waits else math.inf
         since = owner.allocations[0].start
@@ -132,7 +132,7 @@ class Victims:
     def _need(self, stay: Stay, span: Span) -> _Need:
         index = bisect_left(self._points[stay.buffer], span[1])
         next_use = self._next_use(stay.buffer, index)
-        if self._order is Order.FARTHEST:
+        if self._rule is Rule.FARTHEST:
             urgency = 1 / (next_use - span[1] + 1) if stay.produced else math.inf
             return _Need(span, urgency)
         kept = stay.produced and next_use < math.inf

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import accumulate
 from pathlib import Path
 
 from hybridalloc.checker import check
 from hybridalloc.io.read import Input, read_input
 from hybridalloc.io.xla.fidelity import fidelity, reads_despite_copy
+from hybridalloc.liveness import live_bytes
 from hybridalloc.problem import CostModel
-from hybridalloc.program import Program
 from hybridalloc.simulator import Simulator
 from hybridalloc.target import Target
 
@@ -36,7 +35,7 @@ class Info:
     temp_bytes: int
     """Everything else."""
     peak_live_bytes: int
-    """The most that is live at one time: inputs from the start, outputs to the end."""
+    """The most that is live at one time, as ``live_bytes`` defines it."""
     slow_s: float
     """Everything in slow memory."""
     fast_s: float
@@ -90,7 +89,7 @@ def describe(
         loops=len(program.loops),
         input_bytes=inputs,
         temp_bytes=sum(buffer.size for buffer in program.buffers) - inputs,
-        peak_live_bytes=peak_live_bytes(program),
+        peak_live_bytes=int(live_bytes(program).max()),
         slow_s=simulator.slow_s,
         fast_s=simulator.fast_s,
         xla_s=simulator.simulate(answer).time_s if answer else None,
@@ -102,22 +101,6 @@ def describe(
         benefit_rows=agreement.benefit_rows if agreement else None,
         benefit_within_1pct=agreement.benefit_within_1pct if agreement else None,
     )
-
-
-def peak_live_bytes(program: Program) -> int:
-    """The most bytes that are live at one time.
-
-    A buffer lives from its first access to its last, an input from the start of the
-    program and an output to its end.
-    """
-    change = [0] * (len(program) + 1)
-    for buffer, uses in zip(program.buffers, program.uses, strict=True):
-        if uses:
-            start = 0 if buffer.is_input else uses[0].instruction
-            end = len(program) if buffer.is_output else uses[-1].instruction + 1
-            change[start] += buffer.size
-            change[end] -= buffer.size
-    return max(accumulate(change))
 
 
 def _slow_reads(found: Input) -> int | None:

@@ -77,7 +77,7 @@ def show_blocks(name: str, blocks: list[Block]) -> None:
 
 
 def show_map(path: Path) -> None:
-    """The compiler's map before and after, and the most bytes that are live."""
+    """The compiler's map before and after, and the most bytes that it holds."""
     problem = read_problem(path)
     if problem.compiler_map is None:
         print(f"{path.name}: no map of the compiler")
@@ -96,7 +96,7 @@ def show_map(path: Path) -> None:
         f"{path.name}: {len(problem.compiler_map)} allocations, peak {peaks} MiB",
         end="",
     )
-    print(f", live {used[0].live_bytes / MIB:.3f} MiB, fragmentation {lost}")
+    print(f", held {used[0].held_bytes / MIB:.3f} MiB, fragmentation {lost}")
 
 
 pack(synthetic(10), MEMORY)  # compiles

@@ -6,10 +6,17 @@ from pathlib import Path
 
 import pytest
 from commands import Command, Ran
+from hypothesis import HealthCheck, settings
 
 from hybridalloc.cli import main
 
 ROOT = Path(__file__).parent.parent
+
+# The machine may be busy, and the first examples compile and load what others do not.
+settings.register_profile(
+    "hybridalloc", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("hybridalloc")
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from hybridalloc.memory_map import Allocation, MemoryMap
 from hybridalloc.problem import CostModel, Problem
 from hybridalloc.program import (
     Access,
@@ -228,6 +229,19 @@ NAMED: dict[str, Problem] = {
         ),
     ),
 }
+
+PINS_THAT_DO_NOT_FIT = NAMED["pinned buffers"].with_capacity(12)
+"""Two buffers of 8 bytes must be in fast memory at once, which has 12."""
+
+CHAIN = NAMED["a chain"]
+SLOW = MemoryMap()
+"""48 s: 16 + 16 + 16, all in slow memory."""
+FASTER = MemoryMap((Allocation(1, 0, 0, 2),))
+"""36 s: x in fast memory saves 6 where it is written and 6 where it is read."""
+FASTEST = MemoryMap((Allocation(1, 0, 0, 2), Allocation(2, 8, 1, 3)))
+"""24 s: y as well saves as much."""
+INVALID = MemoryMap((Allocation(1, 0, 0, 1),))
+"""Instruction 1 reads from slow memory what was never written there; 42 s."""
 
 
 def observed(named: Problem) -> Problem:

@@ -46,7 +46,6 @@ def with_faster_fast_memory(problem: Problem) -> Problem:
     return replace(problem, target=replace(problem.target, spaces=(faster, slow)))
 
 
-@settings(deadline=None)
 @given(solved(CostModel.ROOFLINE))
 def test_time_lies_between_all_fast_and_all_slow_with_every_copy_waited_for(
     drawn: tuple[Problem, MemoryMap],
@@ -91,7 +90,7 @@ def mutated(draw: st.DrawFn, allocation: Allocation, alignment: int) -> Allocati
         return replace(allocation, offset=offset if offset >= 0 else 0)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.data(), solved())
 def test_of_a_mutated_map_the_checker_names_a_violation_or_the_data_is_the_same(
     data: st.DataObject, drawn: tuple[Problem, MemoryMap]
@@ -138,7 +137,6 @@ def moved_to(place: list[int], allocation: Allocation) -> Allocation:
     )
 
 
-@settings(deadline=None)
 @given(st.data(), solved())
 def test_instructions_that_do_nothing_change_nothing(
     data: st.DataObject, drawn: tuple[Problem, MemoryMap]

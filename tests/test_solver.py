@@ -9,10 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from named_problems import NAMED
+from named_problems import CHAIN, FASTER, FASTEST, INVALID, SLOW
 
 from hybridalloc import (
-    Allocation,
     InputError,
     MemoryMap,
     Outcome,
@@ -25,13 +24,6 @@ from hybridalloc import (
 )
 from hybridalloc.simulator import Simulation, Simulator
 from hybridalloc.solver import UNANSWERED, Incumbent, Infeasibility, Result
-
-CHAIN = NAMED["a chain"]
-SLOW = MemoryMap()
-FASTER = MemoryMap((Allocation(1, 0, 0, 2),))
-FASTEST = MemoryMap((Allocation(1, 0, 0, 2), Allocation(2, 8, 1, 3)))
-INVALID = MemoryMap((Allocation(1, 0, 0, 1),))
-"""Instruction 1 reads from slow memory what was never written there."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +43,7 @@ def run_script(script: Callable[[Run], Outcome], **options: object) -> Result:
 
 
 def test_the_three_maps_of_these_tests_are_ever_faster() -> None:
-    """All slow: 16 + 16 + 16 = 48 s; x in fast memory saves 6 + 6 s, then y as much."""
+    """Their docstrings have the arithmetic."""
     simulator = Simulator(CHAIN)
     times = [simulator.simulate(x).time_s for x in (SLOW, FASTER, FASTEST)]
     assert times == [48.0, 36.0, 24.0]

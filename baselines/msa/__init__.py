@@ -28,15 +28,16 @@ class Msa:
 
     def solve(self, problem: Problem, run: Run) -> Outcome:
         """Assign buffer after buffer, until all have had their turn or time is up."""
-        if not pinned(problem.program):
-            run.report(MemoryMap())
         believed = replace(problem, cost_model=CostModel.ROOFLINE)
-        loops = Loops(problem.program)
-        plan = Plan(believed, loops)
-        if not plan.place_pinned():
-            return UNANSWERED
+        loops, pins = Loops(problem.program), MemoryMap()
+        if pinned(problem.program):
+            plan = Plan(believed, loops)
+            if not plan.place_pinned():
+                return UNANSWERED
+            pins = plan.memory_map()
+        run.report(pins)
         assigner = Assigner(believed, loops, self.config)
-        assigner.take(plan.memory_map().allocations)
+        assigner.take(pins.allocations)
         try:
             assigner.assign(run)
         except KeyboardInterrupt:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from hybridalloc.baselines.moves import until_expired
 from hybridalloc.baselines.msa.assignment import Assignment, Failure
 from hybridalloc.baselines.msa.attempt import Attempt
 from hybridalloc.baselines.msa.boundedness import in_order
@@ -34,10 +35,10 @@ class Assigner:
             problem.target.copy_engine,
         )
         prefetches, evictions = (
-            CopyResource(picker.elapsed, most if limit is None else min(limit, most))
-            for limit, most in (
-                (options.max_outstanding_prefetches, engine.max_outstanding_prefetches),
-                (options.max_outstanding_evictions, engine.max_outstanding_evictions),
+            CopyResource(picker.elapsed, most, wanted)
+            for most, wanted in (
+                (engine.max_outstanding_prefetches, options.max_outstanding_prefetches),
+                (engine.max_outstanding_evictions, options.max_outstanding_evictions),
             )
         )
         self._shared = Assignment(
@@ -74,11 +75,10 @@ class Assigner:
         crossing = prefetch_across_programs(shared)
         self._assigned += crossing
         done = {shared.heap.pieces[number].buffer for number in crossing}
-        for buffer in in_order(
+        buffers = in_order(
             shared.problem, shared.loops, shared.lifetimes, shared.options
-        ):
-            if run.expired:
-                return
+        )
+        for buffer in until_expired(run, buffers):
             if buffer not in done:
                 self._allocate(buffer)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -12,6 +13,7 @@ from hybridalloc.baselines.msa.piece import Piece
 from hybridalloc.baselines.msa.prefetch import Wish, find_prefetch
 from hybridalloc.cost_model import elapsed
 from hybridalloc.memory_map import Eviction
+from hybridalloc.program import Loop
 
 
 @dataclass(slots=True)
@@ -53,6 +55,8 @@ class Attempt:
         self._copies: list[tuple[CopyResource, AsyncCopy]] = []
         self.numbers: list[int] = []
         """The pieces that it put into the heap."""
+        self._stays: dict[Loop | None, tuple[memoryview[int], list[int]]] = {}
+        """For each loop body: when each use ends, and how far each may stay."""
         self.failures = Failure.NONE
 
     def succeeds(self) -> bool:
@@ -144,7 +148,7 @@ class Attempt:
 
     def _produce(self, level: Level, value: _Value, position: int) -> bool:
         """Have a value written to fast memory, if there is a place."""
-        ends, start = list(self._ends(level, position)), value.defined
+        ends, start = self._ends(level, position), value.defined
         offset = self._shared.heap.best_fit(self._buffer, [(self._size, start)], ends)
         if offset is None:
             return False
@@ -159,16 +163,23 @@ class Attempt:
         self.numbers.append(number)
         return number
 
-    def _ends(self, level: Level, position: int) -> Iterator[int]:
+    def _ends(self, level: Level, position: int) -> memoryview[int]:
         """Until when a piece would stay if no copies were needed later."""
-        previous = None
-        for use in level.value_at(position):
-            if previous is not None and not self._shared.picker.may_stay(
-                previous, use.start
-            ):
-                return
-            yield use.end
-            previous = use.end
+        if level.body not in self._stays:
+            ends = memoryview(array("q", [use.end for use in level.uses]))
+            self._stays[level.body] = ends, self._stops(level)
+        ends, stops = self._stays[level.body]
+        return ends[position : stops[position]]
+
+    def _stops(self, level: Level) -> list[int]:
+        """For each use, the first behind it that a piece there may not wait for."""
+        uses, may_stay = level.uses, self._shared.picker.may_stay
+        stops = list(range(1, len(uses) + 1))
+        for i in reversed(range(len(uses) - 1)):
+            following = uses[i + 1]
+            if not following.defines and may_stay(uses[i].end, following.start):
+                stops[i] = stops[i + 1]
+        return stops
 
     def _make_slow(self, value: _Value, limit: int, level: Level) -> bool:
         """Have the slow copy valid by a time."""
@@ -233,7 +244,7 @@ class Attempt:
             buffer=self._buffer,
             earliest=value.slow_since,
             end=use.due,
-            keep=tuple(self._ends(level, position)),
+            keep=self._ends(level, position),
             body=level.body,
             saved=0.0 if use.loop else self._saved(use),
             extra=extra if use.loop else 0,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hybridalloc.baselines.msa.lifetimes import Lifetimes
 from hybridalloc.baselines.msa.options import MsaOptions
+from hybridalloc.baselines.pins import free
 from hybridalloc.benefit import Site, memory_boundedness
 from hybridalloc.loops import Loops
 from hybridalloc.problem import Problem
-from hybridalloc.program import Memory
 
 DIGITS = 5
 """Scores that agree in so many digits count as equal: bandwidths are not known to
@@ -21,40 +23,51 @@ def in_order(
 
     Source: openxla/xla, ``MemoryBoundednessBufferIntervalComparator``.
     """
-    program = problem.program
+    totals = [
+        sum(x.read_bytes + x.write_bytes for x in instruction.accesses)
+        for instruction in problem.program.instructions
+    ]
     keys = []
-    for index, buffer in enumerate(program.buffers):
-        uses = program.uses[index]
-        fits = 0 < buffer.size <= problem.target.capacity
-        if not (uses and fits and buffer.memory is Memory.ANY):
-            continue
+    for index in free(problem):
+        definition, uses = _sites(problem, loops, index, totals, options)
+        size = problem.program.buffers[index].size
+        seconds = memory_boundedness(definition, uses, size, problem.target)
+        score = float(f"{seconds:.{DIGITS}g}")
         start, end = lifetimes.definition(index), lifetimes.first_end(index)
-        score = float(f"{_boundedness(problem, loops, index, options):.{DIGITS}g}")
-        keys.append((-score, -buffer.size, start - end, end, start, index))
+        keys.append((-score, -size, start - end, end, start, index))
     return [key[-1] for key in sorted(keys)]
 
 
-def _boundedness(
-    problem: Problem, loops: Loops, buffer: int, options: MsaOptions
-) -> float:
-    """Seconds that a buffer saves in fast memory, over the square root of its size."""
+def _sites(
+    problem: Problem,
+    loops: Loops,
+    buffer: int,
+    totals: Sequence[int],
+    options: MsaOptions,
+) -> tuple[Site | None, list[Site]]:
+    """Where a buffer is defined, if a first access does, and where it is read.
+
+    Args:
+        problem: What the buffer is of.
+        loops: Those of its program.
+        buffer: Its index.
+        totals: (T,): the bytes that each instruction moves.
+        options: Say how often loops are taken to run.
+    """
     definition, uses = None, []
     for number, use in enumerate(problem.program.uses[buffer]):
-        access = use.access
+        access, t = use.access, use.instruction
         defines = number == 0 and access.whole
         if defines or not access.whole:
-            instruction = problem.program.instructions[use.instruction]
-            accesses = instruction.accesses
             site = Site(
-                compute_s=instruction.compute_s,
-                total_bytes=sum(x.read_bytes + x.write_bytes for x in accesses),
+                compute_s=problem.program.instructions[t].compute_s,
+                total_bytes=totals[t],
                 site_bytes=access.write_bytes if defines else access.read_bytes,
                 is_write=defines,
-                runs=options.runs(len(loops.around(use.instruction))),
+                runs=options.runs(len(loops.around(t))),
             )
             if defines:
                 definition = site
             else:
                 uses.append(site)
-    size = problem.program.buffers[buffer].size
-    return memory_boundedness(definition, uses, size, problem.target)
+    return definition, uses

@@ -39,9 +39,17 @@ class CopyResource:
     ``AsynchronousCopyResource`` in ``memory_space_assignment/algorithm.h``.
     """
 
-    def __init__(self, elapsed: Floats, limit: int) -> None:
+    def __init__(self, elapsed: Floats, most: int, wanted: int | None = None) -> None:
+        """Begin without copies.
+
+        Args:
+            elapsed: (T,): the seconds that each instruction lends.
+            most: How many copies may overlap, whatever is wanted.
+            wanted: How many are to overlap; by default ``most``.
+        """
         self._clock: Floats = np.concatenate(([0.0], np.cumsum(elapsed)))
-        self._limit = limit
+        self._most = most
+        self._wanted = most if wanted is None else wanted
         self._queue = _Queue(
             np.full((2, 64), NEVER, np.int64),
             np.zeros((2, 64)),
@@ -56,7 +64,7 @@ class CopyResource:
         """Whether so many more copies may be under way from one time to another."""
         begun = bisect_right(self._starts, end)
         over = bisect_left(self._ends, start + 1)
-        return begun - over + copies <= self._limit + extra
+        return begun - over + copies <= min(self._wanted + extra, self._most)
 
     def fits(self, *copies: AsyncCopy) -> bool:
         """Whether these copies, and all that wait behind them, are complete in time."""

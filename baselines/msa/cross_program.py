@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hybridalloc.baselines.msa.assignment import Assignment
 from hybridalloc.baselines.msa.piece import Piece
-from hybridalloc.program import Memory
+from hybridalloc.baselines.pins import free
 
 LARGEST_OCCUPIED = 0.6
 """A place that is in use for a larger share of the run is not given up."""
@@ -36,13 +36,11 @@ def prefetch_across_programs(shared: Assignment) -> list[int]:
 
 def _candidates(shared: Assignment) -> list[int]:
     """The inputs that stay the same from run to run, the largest first."""
-    program, capacity = shared.problem.program, shared.problem.target.capacity
-    found = []
-    for index, buffer in enumerate(program.buffers):
-        uses = program.uses[index]
-        may_be_fast = buffer.memory is Memory.ANY and 0 < buffer.size <= capacity
+    program, found = shared.problem.program, []
+    for index in free(shared.problem):
+        buffer, uses = program.buffers[index], program.uses[index]
         constant = buffer.is_input and buffer.cross_program and not buffer.is_output
-        if uses and may_be_fast and constant and not any(x.access.writes for x in uses):
+        if constant and not any(x.access.writes for x in uses):
             found.append((-buffer.size, uses[-1].instruction, index))
     return [index for _, _, index in sorted(found)]
 
@@ -54,7 +52,9 @@ def _tail(shared: Assignment, size: int, last: int) -> int:
     """
     picker, end = shared.picker, len(shared.problem.program) - 1
     latest = picker.latest_start(size, last, end, None, saved=0.0)
-    pressing = _bytes_at_stake(shared) > shared.problem.target.capacity
+    buffers = shared.problem.program.buffers
+    at_stake = sum(buffers[index].size for index in free(shared.problem))
+    pressing = at_stake > shared.problem.target.capacity
     freeing = shared.options.enable_cross_program_prefetch_freeing
     if not (freeing and pressing and latest > last):
         return -1
@@ -62,13 +62,3 @@ def _tail(shared: Assignment, size: int, last: int) -> int:
     occupied = picker.interval(-1, last) + picker.interval(start, end)
     whole = picker.interval(-1, end)
     return start if start > last and occupied < LARGEST_OCCUPIED * whole else -1
-
-
-def _bytes_at_stake(shared: Assignment) -> int:
-    """The bytes of all buffers that may be in fast memory."""
-    program, capacity = shared.problem.program, shared.problem.target.capacity
-    return sum(
-        buffer.size
-        for buffer, uses in zip(program.buffers, program.uses, strict=True)
-        if uses and buffer.memory is Memory.ANY and buffer.size <= capacity
-    )

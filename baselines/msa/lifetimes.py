@@ -46,14 +46,6 @@ class Level:
     end: int | None
     """Time at which the last value must be in slow memory, if it must."""
 
-    def value_at(self, position: int) -> Iterator[Use]:
-        """The uses from one on, until the next value is defined as a whole."""
-        yield self.uses[position]
-        for use in self.uses[position + 1 :]:
-            if use.defines:
-                return
-            yield use
-
 
 class Lifetimes:
     """The levels of a program's buffers."""

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from hybridalloc.ranges import require_within
+
 DEEPEST = 8
 """Loops deeper than this count as this deep, so that all times fit into one sum."""
+LEAST_SCALING = 1e-6
+"""Copies are taken to be at most a million times slower than slow memory."""
+LARGEST = 2**53
+"""No option is larger, so that float64 holds every whole number exactly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +25,7 @@ class MsaOptions:
     min_overlap_to_async_copy_ratio: float = 1.0
     """What runs beside a prefetch takes at least this multiple of the copy's time."""
     preferred_overlap_to_async_copy_ratio: float = 2.0
-    """The multiple that is tried first."""
+    """What runs beside a prefetch takes about this multiple, if it can, of its time."""
     max_overlap_to_mem_size_async_copy_ratio: float = 8.0
     """A buffer waits in fast memory for its next use for at most this multiple of the
     time in which all of fast memory could be copied."""
@@ -47,25 +53,23 @@ class MsaOptions:
     max_cross_program_prefetches: int = 1
     """How many inputs to fetch before the program starts, if the target allows it."""
     enable_cross_program_prefetch_freeing: bool = True
-    """Whether such an input may give up its place after its last use."""
+    """Whether an input that is fetched before the program starts may give up its place
+    after its last use."""
     sliced_prefetch_max_slices: int = 4
     """Into how many parts a prefetch may be cut, if the target allows it."""
     sliced_prefetch_min_bytes: int = 2**20
-    """Smaller prefetches are not cut."""
+    """Prefetches of fewer bytes are not cut."""
 
     def __post_init__(self) -> None:
         least = {
             "prefetch_interval_picker_size_override": -1,
+            "async_copy_bandwidth_scaling_factor": LEAST_SCALING,
             "while_execution_count": 1,
         }
         for field in fields(self):
             value = getattr(self, field.name)
-            if value is not None and not value >= least.get(field.name, 0):
-                raise ValueError(
-                    f"msa: {field.name} {value} is not >= {least.get(field.name, 0)}"
-                )
-        if not self.async_copy_bandwidth_scaling_factor > 0:
-            raise ValueError("msa: async_copy_bandwidth_scaling_factor 0 is not > 0")
+            if value is not None:
+                require_within(field.name, value, least.get(field.name, 0), LARGEST)
 
     def runs(self, depth: int) -> int:
         """How often an instruction within so many loops is taken to run."""

@@ -24,7 +24,7 @@ class Wish:
     """The first time after which its copy may be issued."""
     end: int
     """The time before which it is complete."""
-    keep: tuple[int, ...]
+    keep: memoryview[int]
     """Times until which its place would be kept, ascending; at least the first."""
     body: Loop | None
     """The loop body that the copy must lie in."""

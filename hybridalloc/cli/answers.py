@@ -21,7 +21,8 @@ from hybridalloc.cli.options import (
     TargetName,
     TimeLimit,
     given_map,
-    size_or_none,
+    read_given,
+    say_reading,
 )
 from hybridalloc.cli.output import Step, progress, show, show_json
 from hybridalloc.compose import parse, split
@@ -86,13 +87,7 @@ def solve(
     parse(strategy)  # refused, if so, before anything is read
     limits = _Limits(time_limit, iterations, seed, workers)
     with progress() as step:
-        step(f"reading {short_name(str(input_path))}")
-        problem = read_problem(
-            input_path,
-            target=target,
-            cost_model=cost_model,
-            capacity=size_or_none(capacity),
-        )
+        problem = read_given(step, input_path, target, cost_model, capacity)
         start = None if warm_start is None else given_map(warm_start, problem)
         case = _Case(str(input_path), problem, reference_times(problem))
         found, best = _answer(case, strategy, limits, step, start)
@@ -137,7 +132,7 @@ def compare(
     problems: dict[str, Problem] = {}
     with progress(len(inputs)) as step:
         for path in inputs:
-            step(f"reading {short_name(str(path))}")
+            say_reading(step, path)
             problems[str(path)] = read_problem(
                 path, target=target, cost_model=cost_model, capacity=sizes[0]
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated
 
@@ -43,16 +44,17 @@ def _version() -> str:
         return "(not installed)"
 
 
-for command in (
-    answers.solve,
-    answers.compare,
-    inspection.check,
-    inspection.info,
-    inspection.convert,
-    understanding.explain,
-    understanding.diff,
-    picture.show,
-    listings.strategies,
-    listings.targets,
-):
-    app.command()(command)
+_COMMANDS: dict[str, Callable[..., int]] = {
+    "solve": answers.solve,
+    "compare": answers.compare,
+    "check": inspection.check,
+    "info": inspection.info,
+    "convert": inspection.convert,
+    "explain": understanding.explain,
+    "diff": understanding.diff,
+    "show": picture.picture,
+    "strategies": listings.strategies,
+    "targets": listings.targets,
+}
+for name, command in _COMMANDS.items():
+    app.command(name)(command)

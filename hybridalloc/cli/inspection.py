@@ -13,35 +13,30 @@ from hybridalloc.checker import check as violations_of
 from hybridalloc.cli.endings import Exit
 from hybridalloc.cli.options import (
     Capacity,
+    GivenMap,
     Input,
     Json,
     Model,
     TargetName,
     given_map,
+    read_given,
+    say_reading,
     size_or_none,
 )
 from hybridalloc.cli.output import progress, show, show_json
 from hybridalloc.errors import UsageError
 from hybridalloc.io.files import require_writable
 from hybridalloc.io.json_format import write_problem
-from hybridalloc.io.read import read_problem
 from hybridalloc.oracle import Mismatch, execute
 from hybridalloc.problem import Problem
 from hybridalloc.report.records import finite
-from hybridalloc.report.tables import info_table, short_name, simulated
+from hybridalloc.report.tables import info_table, simulated
 from hybridalloc.report.units import size_text
 
 
 def check(
     input_path: Input,
-    map_path: Annotated[
-        str,
-        typer.Argument(
-            metavar="MAP|input",
-            help="A map file, or `input`: the compiler's own answer.",
-            show_default=False,
-        ),
-    ],
+    map_path: GivenMap,
     target: TargetName = None,
     capacity: Capacity = None,
     oracle: Annotated[
@@ -52,9 +47,7 @@ def check(
 ) -> int:
     """Check a memory map and name each violation; exit code 1 if there is one."""
     with progress() as step:
-        step(f"reading {short_name(str(input_path))}")
-        size = size_or_none(capacity)
-        problem = read_problem(input_path, target=target, capacity=size)
+        problem = read_given(step, input_path, target, None, capacity)
         memory_map = given_map(map_path, problem)
         step("checking")
         violations = violations_of(problem, memory_map)
@@ -90,7 +83,7 @@ def info(
     from hybridalloc.info import describe  # loads the simulator
 
     with progress() as step:
-        step(f"reading {short_name(str(input_path))}")
+        say_reading(step, input_path)
         size = size_or_none(capacity)
         found = describe(
             input_path, target=target, cost_model=cost_model, capacity=size
@@ -120,11 +113,7 @@ def convert(
         raise UsageError(f"{out}: expected a name that ends in .json or .json.gz")
     require_writable(out)
     with progress() as step:
-        step(f"reading {short_name(str(input_path))}")
-        size = size_or_none(capacity)
-        problem = read_problem(
-            input_path, target=target, cost_model=cost_model, capacity=size
-        )
+        problem = read_given(step, input_path, target, cost_model, capacity)
         step(f"writing {out.name}")
         write_problem(problem, out)
     show(

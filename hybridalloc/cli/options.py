@@ -7,10 +7,13 @@ from typing import Annotated
 
 import typer
 
+from hybridalloc.cli.output import Step
 from hybridalloc.errors import UsageError
 from hybridalloc.io.json_format import read_map
+from hybridalloc.io.read import read_problem
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import CostModel, Problem
+from hybridalloc.report.tables import short_name
 from hybridalloc.report.units import parse_size
 
 COMPILER_MAP = "input"
@@ -21,6 +24,14 @@ Input = Annotated[
     typer.Argument(
         metavar="INPUT",
         help="A problem file, a workload folder, or scheduled HLO text (.gz or not).",
+        show_default=False,
+    ),
+]
+GivenMap = Annotated[
+    str,
+    typer.Argument(
+        metavar="MAP|input",
+        help="A map file, or `input`: the compiler's own answer.",
         show_default=False,
     ),
 ]
@@ -71,6 +82,30 @@ def size_or_none(text: str | None) -> int | None:
         UsageError: It is not a size.
     """
     return None if text is None else parse_size(text)
+
+
+def read_given(
+    step: Step,
+    path: Path,
+    target: str | None,
+    cost_model: CostModel | None,
+    capacity: str | None,
+) -> Problem:
+    """The problem that a command's options describe; the step says that it is read.
+
+    Raises:
+        InputError: The input cannot be read.
+        UsageError: The target is unknown, or the capacity is no size or missing.
+    """
+    say_reading(step, path)
+    return read_problem(
+        path, target=target, cost_model=cost_model, capacity=size_or_none(capacity)
+    )
+
+
+def say_reading(step: Step, path: Path) -> None:
+    """Show that an input is being read."""
+    step(f"reading {short_name(str(path))}")
 
 
 def given_map(name: str, problem: Problem) -> MemoryMap:

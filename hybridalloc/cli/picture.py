@@ -10,29 +10,20 @@ import typer
 from hybridalloc.cli.endings import Exit
 from hybridalloc.cli.options import (
     Capacity,
+    GivenMap,
     Input,
     Model,
     TargetName,
     given_map,
-    size_or_none,
+    read_given,
 )
-from hybridalloc.cli.output import progress
-from hybridalloc.cli.output import show as say
+from hybridalloc.cli.output import progress, show
 from hybridalloc.io.files import require_writable
-from hybridalloc.io.read import read_problem
-from hybridalloc.report.tables import short_name
 
 
-def show(
+def picture(
     input_path: Input,
-    map_path: Annotated[
-        str,
-        typer.Argument(
-            metavar="MAP|input",
-            help="A map file, or `input`: the compiler's own answer.",
-            show_default=False,
-        ),
-    ],
+    map_path: GivenMap,
     out: Annotated[
         Path,
         typer.Option(
@@ -48,7 +39,12 @@ def show(
     ] = "instruction",
     buffer: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="A buffer to bring out.", show_default=False),
+        typer.Option(
+            metavar="BUFFER",
+            help="A buffer to bring out: its name, a part of it that no other has, or "
+            "#12: its index.",
+            show_default=False,
+        ),
     ] = None,
 ) -> int:
     """Draw a memory map: time to the right, offsets upwards, occupancy below."""
@@ -57,15 +53,9 @@ def show(
     require_format(out)
     require_writable(out)
     with progress() as step:
-        step(f"reading {short_name(str(input_path))}")
-        problem = read_problem(
-            input_path,
-            target=target,
-            cost_model=cost_model,
-            capacity=size_or_none(capacity),
-        )
+        problem = read_given(step, input_path, target, cost_model, capacity)
         memory_map = given_map(map_path, problem)
         step(f"drawing {out.name}")
         draw(problem, memory_map, out, x=x, buffer=buffer)
-    say(f"picture written to {out}")
+    show(f"picture written to {out}")
     return Exit.ANSWER

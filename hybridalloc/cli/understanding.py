@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,23 +9,17 @@ import typer
 from hybridalloc.cli.endings import Exit
 from hybridalloc.cli.options import (
     Capacity,
+    GivenMap,
     Input,
     Json,
     Model,
     TargetName,
     given_map,
-    size_or_none,
+    read_given,
 )
-from hybridalloc.cli.output import Step, progress, show, show_json
-from hybridalloc.io.read import read_problem
-from hybridalloc.problem import CostModel, Problem
-from hybridalloc.report.tables import short_name
+from hybridalloc.cli.output import progress, show, show_json
 
-_MAP_HELP = "A map file, or `input`: the compiler's own answer."
-GivenMap = Annotated[
-    str, typer.Argument(metavar="MAP|input", help=_MAP_HELP, show_default=False)
-]
-Limit = Annotated[int, typer.Option(min=1, help="The most rows of a table.")]
+Rows = Annotated[int, typer.Option(min=1, help="The most rows of a table.")]
 
 
 def explain(
@@ -43,7 +36,7 @@ def explain(
     target: TargetName = None,
     cost_model: Model = None,
     capacity: Capacity = None,
-    limit: Limit = 20,
+    limit: Rows = 20,
     as_json: Json = False,
 ) -> int:
     """Say why a buffer is, or is not, in fast memory, and what that is worth."""
@@ -51,7 +44,7 @@ def explain(
     from hybridalloc.understanding.explaining import explain as find_reasons
 
     with progress() as step:
-        problem = _read(step, input_path, target, cost_model, capacity)
+        problem = read_given(step, input_path, target, cost_model, capacity)
         memory_map = given_map(map_path, problem)
         step(f"explaining {buffer}")
         found = find_reasons(problem, memory_map, buffer)
@@ -70,7 +63,7 @@ def diff(
     target: TargetName = None,
     cost_model: Model = None,
     capacity: Capacity = None,
-    limit: Limit = 20,
+    limit: Rows = 20,
     as_json: Json = False,
 ) -> int:
     """Say how two maps differ, and which buffers make which of them faster."""
@@ -78,7 +71,7 @@ def diff(
     from hybridalloc.understanding.differing import diff as find_differences
 
     with progress() as step:
-        problem = _read(step, input_path, target, cost_model, capacity)
+        problem = read_given(step, input_path, target, cost_model, capacity)
         maps = [given_map(path, problem) for path in (map_a, map_b)]
         step("comparing the maps")
         found = find_differences(problem, *maps)
@@ -88,16 +81,3 @@ def diff(
     else:
         show(*difference_parts(found, (str(input_path), map_a, map_b), limit))
     return Exit.ANSWER
-
-
-def _read(
-    step: Step,
-    path: Path,
-    target: str | None,
-    cost_model: CostModel | None,
-    capacity: str | None,
-) -> Problem:
-    step(f"reading {short_name(str(path))}")
-    return read_problem(
-        path, target=target, cost_model=cost_model, capacity=size_or_none(capacity)
-    )

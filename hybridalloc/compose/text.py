@@ -22,14 +22,16 @@ from hybridalloc.compose.combinators import BestOf, Chain, FirstOf, Within
 from hybridalloc.compose.options import PLAIN
 from hybridalloc.compose.strategy import Strategy
 from hybridalloc.errors import UsageError
-from hybridalloc.registry import COMBINATORS, NAME, get_entry
+from hybridalloc.registry import NAME, get_entry
 from hybridalloc.solver import Solver
 
 Item = TypeVar("Item")
 
-_COMBINATORS: dict[str, type[FirstOf] | type[BestOf]] = dict(
-    zip(COMBINATORS, (FirstOf, BestOf), strict=True)
-)
+COMBINATORS: dict[str, type[FirstOf] | type[BestOf]] = {
+    "first": FirstOf,
+    "best": BestOf,
+}
+"""What each name of ``registry.COMBINATORS`` stands for."""
 _NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _UNIT = re.compile("ms|s|min")
 _SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0}
@@ -118,17 +120,16 @@ class _Reader:
             return self._enclosed(lambda: self.chain(alone=True), "'>', '@' or ')'")
         name = self._match(NAME, "the name of a strategy, or '('")
         begin = self.position - len(name)
-        if name in _COMBINATORS:
+        if name in COMBINATORS:
             if not self._take("("):
                 raise self._error(f"'(' after {name!r}")
             members = self._enclosed(
                 lambda: self.listed(self.chain), "',', '>', '@' or ')'"
             )
-            return _COMBINATORS[name](*members)
+            return COMBINATORS[name](*members)
         try:
-            get_entry(
-                name
-            )  # before its options, which may be members of a misspelt one
+            # before its options, which may be members of a misspelt combinator
+            get_entry(name)
             settings = self._settings() if self._take("(") else {}
             return Strategy.named(name, settings)
         except _SyntaxError:

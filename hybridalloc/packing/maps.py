@@ -10,14 +10,11 @@ from itertools import chain
 
 import numpy as np
 
-from hybridalloc.memory_map import Allocation, MemoryMap, Origin
+from hybridalloc.memory_map import Allocation, MemoryMap, Origin, Rectangle
 from hybridalloc.packing.block import Block
 from hybridalloc.packing.repack import repack
 from hybridalloc.problem import Problem
 from hybridalloc.program import Loop
-
-SEED = 0
-"""Of the generator, if none is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +103,12 @@ def _overlap(
     )
 
 
-def _rectangles(
-    allocation: Allocation, size: int
-) -> Iterator[tuple[int, int, int, int]]:
+def _rectangles(allocation: Allocation, size: int) -> Iterator[Rectangle]:
     """What it occupies, in bytes from its offset."""
-    for low, high, start in replace(allocation, offset=0).parts(size):
-        if start < allocation.end:
-            yield low, high, start, allocation.end
+    for rectangle in replace(allocation, offset=0).rectangles(size):
+        _, _, start, end = rectangle
+        if start < end:
+            yield rectangle
 
 
 def repack_map(
@@ -120,7 +116,7 @@ def repack_map(
     memory_map: MemoryMap,
     *,
     goal: int = 0,
-    rng: np.random.Generator | None = None,
+    seed: int = 0,
     deadline: float = math.inf,
     iterations: int | None = 200,
 ) -> MemoryMap | None:
@@ -131,7 +127,7 @@ def repack_map(
         memory_map: Valid, or with offsets missing; what is missing is found, and what
             is given may change unless the buffer fixes it.
         goal: A peak in bytes that is good enough; the capacity if any map is.
-        rng: Of the search; by default it is always the same.
+        seed: Of the search, which moves blocks at random.
         deadline: In seconds of ``time.monotonic()``.
         iterations: The most packings that are tried; ``None``: no limit.
 
@@ -146,7 +142,7 @@ def repack_map(
         scratch=[x.scratch_bytes for x in problem.program.instructions],
         start=[allocations[group.members[0]].offset for group in groups],
         goal=goal,
-        rng=np.random.default_rng(SEED) if rng is None else rng,
+        rng=np.random.default_rng(seed),
         deadline=deadline,
         iterations=iterations,
     )

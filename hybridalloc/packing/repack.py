@@ -144,7 +144,8 @@ def repack(
         if search.is_over:
             break
         search.squeak(*starts[i], rng)
-    return () if search.best is None else as_offsets(search.best.offsets)
+    assert search.best is not None  # the first packing is tried whatever the limits
+    return as_offsets(search.best.offsets)
 
 
 def _try_all(search: _Search, starts: Sequence[tuple[Ints, Fit]]) -> list[int]:

@@ -19,16 +19,18 @@ from hybridalloc.understanding.difference import (
     Difference,
     InstructionChange,
 )
+from hybridalloc.understanding.naming import listing
 
 _MOST_NAMED = 3
 """How many buffers to name beside an instruction."""
 _CHANGES = {
-    Change.ONLY_A: "only A places it",
-    Change.ONLY_B: "only B places it",
-    Change.SERVED: "other accesses",
-    Change.TIME: "other times",
-    Change.OFFSET: "other offset",
+    Change.ONLY_A: ("only A places it", "in A only"),
+    Change.ONLY_B: ("only B places it", "in B only"),
+    Change.SERVED: ("other accesses", "serving other accesses"),
+    Change.TIME: ("other times", "moved in time only"),
+    Change.OFFSET: ("other offset", "moved in offset only"),
 }
+"""What is said of one such buffer, and of a number of them."""
 
 
 def difference_parts(
@@ -42,7 +44,7 @@ def difference_parts(
         limit: The most rows of the lists of buffers and of instructions.
     """
     input_name, a, b = names
-    models = " and ".join(x.cost_model for x in found.timings)
+    models = " and ".join(x.cost_model for x in found.times)
     yield (
         f"{short_name(input_name)}; {size_text(found.capacity_bytes)} of fast memory; "
         f"{simulated(models, found.target)}"
@@ -70,7 +72,7 @@ def difference_json(found: Difference) -> dict[str, Any]:
 
 def _figure_table(found: Difference) -> Table:
     table = new_table([""], ["A", "B", "B - A"])
-    for x in found.timings:
+    for x in found.times:
         change = f"{signed_time(x.change_s)} ({_percent(x.change_s, x.a_s)})"
         times = time_text(x.a_s), time_text(x.b_s)
         table.add_row(f"time, {x.cost_model}", *times, change)
@@ -109,25 +111,18 @@ def _sentences(found: Difference) -> Iterator[str]:
             f"first access in both; {starts} within two instructions of the other."
         )
     kinds = Counter(x.change for x in found.buffers)
-    parts = [f"{kinds[kind]:,} {_COUNTED[kind]}" for kind in Change if kinds[kind]]
+    parts = [
+        f"{kinds[kind]:,} {many}" for kind, (_, many) in _CHANGES.items() if kinds[kind]
+    ]
     parts.append(f"{found.unchanged:,} placed alike")
     yield f"Buffers: {', '.join(parts)}."
     if found.buffers:
-        timing = found.timings[0]
+        times = found.times[0]
         yield (
-            f"B - A under {timing.cost_model}: {signed_time(found.running_change_s)} "
+            f"B - A under {times.cost_model}: {signed_time(found.running_change_s)} "
             f"from accesses served from other memory, by buffer and by instruction "
-            f"below, and {signed_time(timing.stall_change_s)} from stalls."
+            f"below, and {signed_time(times.stall_change_s)} from stalls."
         )
-
-
-_COUNTED = {
-    Change.ONLY_A: "in A only",
-    Change.ONLY_B: "in B only",
-    Change.SERVED: "serving other accesses",
-    Change.TIME: "moved in time only",
-    Change.OFFSET: "moved in offset only",
-}
 
 
 def _share(share: float | None) -> str:
@@ -141,7 +136,7 @@ def _buffer_table(changes: Sequence[BufferChange]) -> Table:
     for x in changes:
         table.add_row(
             f"{x.name} (#{x.buffer})",
-            _CHANGES[x.change],
+            _CHANGES[x.change][0],
             size_text(x.size),
             f"{x.to_fast:,}",
             f"{x.to_slow:,}",
@@ -161,14 +156,7 @@ def _instruction_table(changes: Sequence[InstructionChange]) -> Table:
             f"{x.instruction} {x.name}",
             *([runs_text(x.runs)] if looped else []),
             signed_time(x.change_s),
-            _listing(x.to_fast),
-            _listing(x.to_slow),
+            listing(x.to_fast, _MOST_NAMED),
+            listing(x.to_slow, _MOST_NAMED),
         )
     return table
-
-
-def _listing(names: Sequence[str]) -> str:
-    """Names; how many more, after the first few."""
-    more = len(names) - _MOST_NAMED
-    shown = ", ".join(names[:_MOST_NAMED])
-    return f"{shown} and {more} more" if more > 0 else shown

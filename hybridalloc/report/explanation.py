@@ -25,7 +25,7 @@ from hybridalloc.understanding.explanation import (
     Barrier,
     Explanation,
     Limit,
-    Stay,
+    Place,
 )
 
 _BARRIERS = {
@@ -49,7 +49,8 @@ def explanation_parts(
     Args:
         found: The figures.
         input_name: The path of the input.
-        limit: The most rows of each table, and the most runs of accesses to discuss.
+        limit: The most rows of each table, and the most stretches of accesses to
+            discuss.
     """
     models = simulated(found.cost_model, found.target)
     yield (
@@ -62,10 +63,10 @@ def explanation_parts(
         yield ""
         yield _access_table(found.accesses[:limit])
         yield from left_out(len(found.accesses), limit, "accesses")
-    if found.stays and any(stay.allocation for stay in found.stays):
+    if found.places and any(x.allocation for x in found.places):
         yield ""
-        yield _stay_table(found, found.stays[:limit])
-        yield from left_out(len(found.stays), limit, "stays")
+        yield _place_table(found, found.places[:limit])
+        yield from left_out(len(found.places), limit, "places")
     yield from reasons(found, limit)
 
 
@@ -94,7 +95,7 @@ def _summary(found: Explanation) -> str:
     if not found.accesses:
         return "No instruction accesses it."
     count, fast = len(found.accesses), sum(x.fast for x in found.accesses)
-    if not any(stay.allocation for stay in found.stays):
+    if not any(x.allocation for x in found.places):
         return f"{_all(count)} served from slow memory."
     share = f"{fast} of its {count} accesses {'is' if fast == 1 else 'are'}"
     if fast == count:
@@ -114,7 +115,7 @@ def _all(count: int) -> str:
 
 
 def _value(found: Explanation) -> str:
-    """What its stays are worth."""
+    """What its places in fast memory are worth."""
     run = f"the run's {time_text(found.time_s)}"
     saved = found.saving_s
     if saved is None:
@@ -161,17 +162,17 @@ def _effect(x: AccessEffect) -> str:
     return f"{verb} {time_text(abs(x.saving_s))}{each}"
 
 
-def _stay_table(found: Explanation, stays: Sequence[Stay]) -> Table:
+def _place_table(found: Explanation, places: Sequence[Place]) -> Table:
     table = new_table(["where", "instructions"], ["offset", "serves"])
     table.add_column("how", no_wrap=True)
     names = {x.instruction: x.name for x in found.accesses}
-    for stay in stays:
-        allocation = stay.allocation
+    for place in places:
+        allocation = place.allocation
         table.add_row(
             "fast" if allocation else "slow",
-            interval_text(stay.start, stay.end),
+            interval_text(place.start, place.end),
             f"{allocation.offset:,}" if allocation else "",
-            plural(stay.accesses, "access", "accesses") if stay.accesses else MISSING,
+            plural(place.accesses, "access", "accesses") if place.accesses else MISSING,
             _how(allocation, names) if allocation else "",
         )
     return table

@@ -27,7 +27,7 @@ from hybridalloc.understanding.explanation import (
 
 
 def reasons(found: Explanation, limit: int) -> Iterator[RenderableType]:
-    """Why each run of accesses is served from slow memory.
+    """Why each stretch of accesses is served from slow memory.
 
     Args:
         found: The figures.
@@ -43,7 +43,7 @@ def reasons(found: Explanation, limit: int) -> Iterator[RenderableType]:
         if miss.part is not None:
             some = _which(found, miss.part.first, miss.part.last)
             yield f"  There is room for a part, {some}: {_placed(miss.part)}."
-    yield from left_out(len(discussed), limit, "runs of accesses from slow memory")
+    yield from left_out(len(discussed), limit, "stretches of accesses from slow memory")
 
 
 def _which(found: Explanation, first: int, last: int) -> str:
@@ -62,7 +62,7 @@ def _reason(found: Explanation, miss: Miss, limit: int) -> Iterator[RenderableTy
         return
     yield f"  It would save {time_text(miss.saving_s)} there, copies apart."
     if miss.placed is not None:
-        yield from _room(miss, miss.placed)
+        yield from _room(found, miss, miss.placed)
     elif miss.verdict is Verdict.RULES:
         yield (
             f"  There is room, but no simple placement is valid; of the fastest: "
@@ -92,11 +92,13 @@ def _nothing(found: Explanation, miss: Miss) -> str:
     return f"{which} for longer than {whose} memory traffic takes, either way"
 
 
-def _room(miss: Miss, placed: Trial) -> Iterator[str]:
+def _room(found: Explanation, miss: Miss, placed: Trial) -> Iterator[str]:
     if placed.change_s < 0:
         yield f"  There is room, and the map leaves it: {_placed(placed)}."
         return
     yield f"  There is room, but it does not pay: {_placed(placed)}.{_work(placed)}"
+    if found.cross_program and miss.first == 0 and placed.stall_change_s > 0:
+        yield "  A cross-program prefetch, which the run before brings, is not tried."
 
 
 def _work(placed: Trial) -> str:

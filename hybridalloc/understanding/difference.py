@@ -23,7 +23,7 @@ class Change(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
+class Times:
     """Both maps under one cost model; seconds of one run."""
 
     cost_model: str
@@ -128,7 +128,7 @@ class Difference:
     cost_model: str
     """The one that ``buffers`` and ``instructions`` are about."""
     capacity_bytes: int
-    timings: tuple[Timing, ...]
+    times: tuple[Times, ...]
     """Under that cost model first, then under the other one where there is one."""
     a: Figures
     b: Figures

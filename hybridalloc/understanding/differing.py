@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from hybridalloc.memory_map import Allocation, MemoryMap, Origin
 from hybridalloc.problem import CostModel, Problem
-from hybridalloc.simulator import Simulator
+from hybridalloc.simulator import Simulation, Simulator
 from hybridalloc.understanding.difference import (
     BufferChange,
     Change,
     Difference,
     Figures,
     InstructionChange,
-    Timing,
+    Times,
 )
-from hybridalloc.understanding.explaining import require_valid
-from hybridalloc.understanding.overlapping import byte_seconds, overlap
+from hybridalloc.understanding.overlapping import Held, overlap, slow_clock
 from hybridalloc.understanding.serving import Serving, close
+from hybridalloc.understanding.setting import require_valid
 
 _Effects = dict[int, float]
 """Seconds by buffer."""
@@ -42,49 +42,79 @@ def diff(problem: Problem, a: MemoryMap, b: MemoryMap) -> Difference:
     """
     require_valid(problem, a, "the first map")
     require_valid(problem, b, "the second map")
-    before, after = Serving(problem, a), Serving(problem, b)
-    steps, effects = _instructions(before, after)
-    buffers = _buffers(problem, (a, b), (before, after), effects)
-    timings = tuple(_timings(problem, a, b))
+    simulators, clock = tuple(_simulators(problem)), slow_clock(problem)
+    one, other = (_Side.of(simulators, x, clock) for x in (a, b))
+    steps, effects = _instructions(one.serving, other.serving)
+    buffers = _buffers(one, other, effects)
     placed = {x.buffer for x in (*a.allocations, *b.allocations)}
     return Difference(
         program=problem.program.name,
         target=problem.target.name,
         cost_model=problem.cost_model.value,
         capacity_bytes=problem.target.capacity,
-        timings=timings,
-        a=_figures(problem, a),
-        b=_figures(problem, b),
-        overlap=overlap(problem, a, b),
+        times=tuple(_times(simulators, one, other)),
+        a=one.figures(),
+        b=other.figures(),
+        overlap=overlap(one.held, other.held),
         unchanged=len(placed) - len(buffers),
         buffers=tuple(buffers),
         instructions=tuple(steps),
     )
 
 
-def _timings(problem: Problem, a: MemoryMap, b: MemoryMap) -> Iterator[Timing]:
-    """Both maps under each cost model that there is, that of the problem first."""
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One of the maps, and what is computed of it once."""
+
+    memory_map: MemoryMap
+    simulations: tuple[Simulation, ...]
+    """Under each cost model, that of the problem first."""
+    serving: Serving
+    held: Held
+
+    @staticmethod
+    def of(
+        simulators: Sequence[Simulator], memory_map: MemoryMap, clock: Sequence[float]
+    ) -> _Side:
+        problem = simulators[0].problem
+        return _Side(
+            memory_map,
+            tuple(x.simulate(memory_map) for x in simulators),
+            Serving(problem, memory_map),
+            Held(problem, memory_map, clock),
+        )
+
+    def figures(self) -> Figures:
+        """The map by itself."""
+        allocations = self.memory_map.allocations
+        return Figures(
+            allocations=len(allocations),
+            buffers=len({x.buffer for x in allocations}),
+            prefetches=sum(x.origin is Origin.PREFETCHED for x in allocations),
+            evictions=sum(x.eviction is not None for x in allocations),
+            peak_bytes=self.memory_map.peak_bytes(self.serving.problem.program),
+            moved_bytes=self.simulations[0].moved_bytes,
+            byte_seconds=self.held.byte_seconds,
+        )
+
+
+def _simulators(problem: Problem) -> Iterator[Simulator]:
+    """A simulator for each cost model that there is, that of the problem first."""
     models = [problem.cost_model, *(x for x in CostModel if x != problem.cost_model)]
     for model in models:
         if model is CostModel.CYCLES and not problem.has_estimates:
             continue
         simulator = Simulator(replace(problem, cost_model=model))
         simulator.require_finite()
-        one, other = simulator.simulate(a), simulator.simulate(b)
-        yield Timing(model.value, one.time_s, other.time_s, one.stall_s, other.stall_s)
+        yield simulator
 
 
-def _figures(problem: Problem, memory_map: MemoryMap) -> Figures:
-    allocations = memory_map.allocations
-    return Figures(
-        allocations=len(allocations),
-        buffers=len({x.buffer for x in allocations}),
-        prefetches=sum(x.origin is Origin.PREFETCHED for x in allocations),
-        evictions=sum(x.eviction is not None for x in allocations),
-        peak_bytes=memory_map.peak_bytes(problem.program),
-        moved_bytes=Simulator(problem).simulate(memory_map).moved_bytes,
-        byte_seconds=byte_seconds(problem, memory_map),
-    )
+def _times(simulators: Sequence[Simulator], a: _Side, b: _Side) -> Iterator[Times]:
+    """Both maps under each cost model."""
+    pairs = zip(a.simulations, b.simulations, strict=True)
+    for simulator, (one, other) in zip(simulators, pairs, strict=True):
+        model = simulator.problem.cost_model.value
+        yield Times(model, one.time_s, other.time_s, one.stall_s, other.stall_s)
 
 
 def _instructions(
@@ -135,21 +165,17 @@ def _shares(before: Serving, t: int, other: set[int]) -> _Effects:
     return shares
 
 
-def _buffers(
-    problem: Problem,
-    maps: tuple[MemoryMap, MemoryMap],
-    servings: tuple[Serving, Serving],
-    effects: _Effects,
-) -> list[BufferChange]:
+def _buffers(a: _Side, b: _Side, effects: _Effects) -> list[BufferChange]:
     """The buffers whose allocations differ, by what they have to do with the time."""
-    by_buffer = [_by_buffer(x) for x in maps]
+    program = a.serving.problem.program
+    by_buffer = [_by_buffer(x.memory_map) for x in (a, b)]
     found = []
     for index in sorted(by_buffer[0].keys() | by_buffer[1].keys()):
         one, other = (groups.get(index, []) for groups in by_buffer)
-        to_fast, to_slow = _served_differently(problem, index, servings)
+        to_fast, to_slow = _served_differently(index, a.serving, b.serving)
         change = _change(one, other, to_fast + to_slow)
         if change is not None:
-            buffer, effect_s = problem.program.buffers[index], effects.get(index, 0.0)
+            buffer, effect_s = program.buffers[index], effects.get(index, 0.0)
             found.append(
                 BufferChange(
                     *(index, buffer.name, buffer.size, change),
@@ -173,12 +199,9 @@ def _by_buffer(memory_map: MemoryMap) -> dict[int, list[Allocation]]:
     return dict(groups)
 
 
-def _served_differently(
-    problem: Problem, index: int, servings: tuple[Serving, Serving]
-) -> tuple[int, int]:
+def _served_differently(index: int, before: Serving, after: Serving) -> tuple[int, int]:
     """How many accesses only the second, and only the first, serves fast."""
-    before, after = servings
-    points = [use.instruction for use in problem.program.uses[index]]
+    points = [use.instruction for use in before.problem.program.uses[index]]
     pairs = [(index in before.fast[t], index in after.fast[t]) for t in points]
     return pairs.count((False, True)), pairs.count((True, False))
 

@@ -8,17 +8,11 @@ from dataclasses import dataclass, replace
 from hybridalloc.memory_map import Allocation, Eviction, Origin
 from hybridalloc.packing.space import Span
 from hybridalloc.program import Buffer, Loop, Use
-from hybridalloc.understanding.loops import (
-    around,
-    end_in,
-    point_before,
-    start_in,
-)
 from hybridalloc.understanding.setting import Setting
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class Stretch:
     """Accesses of a buffer in a row, by position among its accesses."""
 
     buffer: int
@@ -43,21 +37,22 @@ class Draft:
 
 
 class Drafts:
-    """The simple placements of one run of accesses in a map."""
+    """The simple placements of one stretch of accesses in a map."""
 
-    def __init__(self, setting: Setting, run: Run) -> None:
+    def __init__(self, setting: Setting, stretch: Stretch) -> None:
         self._setting = setting
         self._program = setting.problem.program
-        self._run = run
-        self._uses = self._program.uses[run.buffer]
-        self._accesses = self._uses[run.first : run.last + 1]
+        self._loops = setting.loops
+        self._stretch = stretch
+        self._uses = self._program.uses[stretch.buffer]
+        self._accesses = self._uses[stretch.first : stretch.last + 1]
         self._first = self._accesses[0].instruction
         self._last = self._accesses[-1].instruction
-        self._around = around(self._program, self._first, self._last)
+        self._around = self._loops.around_both(self._first, self._last)
 
     @property
     def _buffer(self) -> Buffer:
-        return self._program.buffers[self._run.buffer]
+        return self._program.buffers[self._stretch.buffer]
 
     @property
     def body(self) -> Loop | None:
@@ -67,8 +62,8 @@ class Drafts:
     @property
     def span(self) -> Span:
         """The least that any placement takes: from the first access to the last."""
-        start = start_in(self._program, self._first, self.body)
-        return start, end_in(self._program, self._last, self.body)
+        start = self._loops.before(self._first, self.body)
+        return start, self._loops.after(self._last, self.body)
 
     @property
     def copied(self) -> bool:
@@ -95,28 +90,28 @@ class Drafts:
 
     def _kept_longer(self) -> Iterator[Draft]:
         """The stay that serves the access before goes on."""
-        if self._run.first == 0:
+        if self._stretch.first == 0:
             return
-        before = self._uses[self._run.first - 1].instruction
-        if around(self._program, before, self._last) != self._around:
+        before = self._uses[self._stretch.first - 1].instruction
+        if self._loops.around_both(before, self._last) != self._around:
             return
         for index, former in enumerate(self._setting.memory_map.allocations):
             serves = former.ready <= before < former.end
-            if former.buffer == self._run.buffer and serves:
+            if former.buffer == self._stretch.buffer and serves:
                 end = max(former.end, self.span[1])
                 for longer in self._ends(replace(former, end=end), self.body):
                     yield Draft(longer, index, former.offset)
 
     def _begun_earlier(self) -> Iterator[Draft]:
         """The stay that serves the access after begins before these."""
-        if self._run.last + 1 == len(self._uses):
+        if self._stretch.last + 1 == len(self._uses):
             return
-        after = self._uses[self._run.last + 1].instruction
-        if around(self._program, self._first, after) != self._around:
+        after = self._uses[self._stretch.last + 1].instruction
+        if self._loops.around_both(self._first, after) != self._around:
             return
         for index, latter in enumerate(self._setting.memory_map.allocations):
             serves = latter.ready <= after < latter.end
-            if latter.buffer == self._run.buffer and latter.has_copy and serves:
+            if latter.buffer == self._stretch.buffer and latter.has_copy and serves:
                 for draft in self._anew(latter.end):
                     yield replace(draft, extends=index)
 
@@ -133,7 +128,7 @@ class Drafts:
 
     def _prefetched(self, t: int, body: Loop | None, until: int = 0) -> Iterator[Draft]:
         """A copy from slow memory, due just before an instruction."""
-        ready = start_in(self._program, t, body)
+        ready = self._loops.before(t, body)
         copy_s = self._setting.copy_s(self._buffer)
         earliest = min(self._earliest(body), ready)
         points = [*self._setting.issues(ready, copy_s, body), ready]
@@ -145,22 +140,22 @@ class Drafts:
         own = (
             a
             for a in self._setting.memory_map.allocations
-            if a.buffer == self._run.buffer
+            if a.buffer == self._stretch.buffer
         )
         if any(a.start < loop.end and loop.start < a.end for a in own):
             return
-        outer = [x for x in self._around if x.encloses(loop) and x != loop]
+        outer = self._loops.around_body(loop)[:-1]
         yield from self._prefetched(loop.start, outer[-1] if outer else None)
 
     def _evicted(
         self, start: int, ready: int, body: Loop | None, until: int = 0
     ) -> Iterator[Draft]:
         """Allocations from a point on, with the eviction that they need, if any."""
-        end = max(end_in(self._program, self._last, body), start + 1, until)
+        end = max(self._loops.after(self._last, body), start + 1, until)
         origin = Origin.PREFETCHED
         if not self.copied and start == ready == self._first:
             origin = Origin.PRODUCED
-        allocation = Allocation(self._run.buffer, None, start, end, origin, ready)
+        allocation = Allocation(self._stretch.buffer, None, start, end, origin, ready)
         for ended in self._ends(allocation, body):
             yield Draft(ended)
 
@@ -175,7 +170,7 @@ class Drafts:
         if not writes or not self._needed_after(allocation, body):
             yield replace(allocation, eviction=None)
             return
-        issue = end_in(self._program, writes[-1], body)
+        issue = self._loops.after(writes[-1], body)
         deadline = self._deadline(allocation.end, body)
         copy_s = self._setting.copy_s(self._buffer, evicted=True)
         points = [*self._setting.dues(issue, copy_s, body), deadline]
@@ -205,9 +200,9 @@ class Drafts:
         starts = [
             a.start
             for a in self._setting.memory_map.allocations
-            if a.buffer == self._run.buffer and a.start >= end
+            if a.buffer == self._stretch.buffer and a.start >= end
         ]
-        return max(end, point_before(self._program, min([point, *starts]), body))
+        return max(end, self._loops.outside_before(min([point, *starts]), body))
 
     def _after(self, point: int) -> Use | None:
         return next((use for use in self._uses if use.instruction >= point), None)
@@ -216,14 +211,14 @@ class Drafts:
         """The first point of the body at which the slow copy is what is needed."""
         first = body.start if body else 0
         written = [
-            end_in(self._program, use.instruction, body)
-            for use in self._uses[: self._run.first]
+            self._loops.after(use.instruction, body)
+            for use in self._uses[: self._stretch.first]
             if use.access.writes
         ]
         evicted = [
             a.eviction.due
             for a in self._setting.memory_map.allocations
-            if a.buffer == self._run.buffer
+            if a.buffer == self._stretch.buffer
             and a.eviction
             and a.eviction.due <= self._first
         ]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hybridalloc.checker import check
-from hybridalloc.errors import UsageError
+from hybridalloc.loops import Loops
 from hybridalloc.memory_map import Allocation, MemoryMap
 from hybridalloc.problem import CostModel, Problem
 from hybridalloc.program import Memory, Use
@@ -13,13 +12,13 @@ from hybridalloc.understanding.explanation import (
     Barrier,
     Explanation,
     Limit,
-    Stay,
+    Place,
     changed,
 )
 from hybridalloc.understanding.missing import misses
 from hybridalloc.understanding.naming import find_buffer
 from hybridalloc.understanding.serving import Serving, uses_served
-from hybridalloc.understanding.setting import Setting
+from hybridalloc.understanding.setting import Setting, require_valid
 
 
 def explain(problem: Problem, memory_map: MemoryMap, buffer: int | str) -> Explanation:
@@ -28,7 +27,7 @@ def explain(problem: Problem, memory_map: MemoryMap, buffer: int | str) -> Expla
     Args:
         problem: The program, the target, and the cost model that counts.
         memory_map: A valid map of it.
-        buffer: An index, or a text as for ``find_buffer``.
+        buffer: As for ``find_buffer``.
 
     Returns:
         Figures only; ``hybridalloc.report.explanation`` has the words.
@@ -37,12 +36,11 @@ def explain(problem: Problem, memory_map: MemoryMap, buffer: int | str) -> Expla
         UsageError: There is no such buffer, the map is not valid, or the program's
             time is not finite.
     """
-    text = buffer if isinstance(buffer, str) else f"#{buffer}"
-    index = find_buffer(problem.program, text)
+    index = find_buffer(problem.program, buffer)
     require_valid(problem, memory_map, "the map")
     simulator = Simulator(problem)
     simulator.require_finite()
-    setting = Setting(problem, memory_map, simulator)
+    setting = Setting(simulator, Loops(problem.program), memory_map)
     what, barrier = problem.program.buffers[index], _barrier(problem, index)
     accesses = tuple(
         _effect(setting.serving, use, index) for use in problem.program.uses[index]
@@ -57,28 +55,16 @@ def explain(problem: Problem, memory_map: MemoryMap, buffer: int | str) -> Expla
         size=what.size,
         is_input=what.is_input,
         is_output=what.is_output,
+        cross_program=_may_cross(problem, index),
         memory=what.memory.value,
         barrier=barrier,
         time_s=setting.simulation.time_s,
         stall_s=setting.simulation.stall_s,
         without_s=_time_without(setting, index),
         accesses=accesses,
-        stays=tuple(_stays(problem, memory_map, index)),
+        places=tuple(_places(problem, memory_map, index)),
         misses=misses(setting, index, accesses, barrier),
     )
-
-
-def require_valid(problem: Problem, memory_map: MemoryMap, name: str) -> None:
-    """Refuse an invalid map.
-
-    Raises:
-        UsageError: It is; tells the first violation.
-    """
-    violations = check(problem, memory_map)
-    if violations:
-        first, count = violations[0], len(violations)
-        more = f" (and {count - 1} more, see `hybridalloc check`)" if count > 1 else ""
-        raise UsageError(f"{name} is not valid: {first.rule}: {first.message}{more}")
 
 
 def _barrier(problem: Problem, index: int) -> Barrier | None:
@@ -90,6 +76,15 @@ def _barrier(problem: Problem, index: int) -> Barrier | None:
     if buffer.size > problem.target.capacity:
         return Barrier.TOO_LARGE
     return None
+
+
+def _may_cross(problem: Problem, index: int) -> bool:
+    """Whether solvers could choose it for a cross-program prefetch."""
+    buffer = problem.program.buffers[index]
+    written = any(use.access.writes for use in problem.program.uses[index])
+    chosen = buffer.is_input and not buffer.is_output and buffer.cross_program
+    allowed = problem.target.cross_program_prefetches > 0
+    return chosen and not written and allowed
 
 
 def _time_without(setting: Setting, index: int) -> float | None:
@@ -132,32 +127,34 @@ def _limit(serving: Serving, use: Use) -> Limit:
     return Limit.ESTIMATE if estimated and not computes else Limit.COMPUTE
 
 
-def _stays(problem: Problem, memory_map: MemoryMap, index: int) -> list[Stay]:
+def _places(problem: Problem, memory_map: MemoryMap, index: int) -> list[Place]:
     """Its allocations, and slow memory in between where it is used or kept there."""
     program = problem.program
     own = [a for a in memory_map.allocations if a.buffer == index]
     own.sort(key=lambda a: (a.start, a.end))
-    stays, reached = [], 0
+    places, reached = [], 0
     for allocation in own:
         if allocation.start > reached:
-            stays.append(_slow(problem, index, reached, allocation.start))
+            places.append(_slow(problem, index, reached, allocation.start))
         served = len(uses_served(program, allocation))
-        stays.append(Stay(allocation.start, allocation.end, allocation, served))
+        places.append(Place(allocation.start, allocation.end, allocation, served))
         reached = max(reached, allocation.end)
     if reached < len(program):
-        stays.append(_slow(problem, index, reached, len(program)))
-    return [x for x in stays if x.allocation or x.accesses or _holds(problem, x, index)]
+        places.append(_slow(problem, index, reached, len(program)))
+    return [
+        x for x in places if x.allocation or x.accesses or _holds(problem, x, index)
+    ]
 
 
-def _slow(problem: Problem, index: int, start: int, end: int) -> Stay:
+def _slow(problem: Problem, index: int, start: int, end: int) -> Place:
     whole = Allocation(index, None, start, end)
-    return Stay(start, end, None, len(uses_served(problem.program, whole)))
+    return Place(start, end, None, len(uses_served(problem.program, whole)))
 
 
-def _holds(problem: Problem, stay: Stay, index: int) -> bool:
+def _holds(problem: Problem, place: Place, index: int) -> bool:
     """Whether the buffer has content that is needed while it is in slow memory."""
     buffer, uses = problem.program.buffers[index], problem.program.uses[index]
-    defined = buffer.is_input or any(x.instruction < stay.start for x in uses)
-    later = next((x for x in uses if x.instruction >= stay.end), None)
+    defined = buffer.is_input or any(x.instruction < place.start for x in uses)
+    later = next((x for x in uses if x.instruction >= place.end), None)
     needed = buffer.is_output if later is None else not later.access.whole
     return defined and needed

@@ -31,7 +31,7 @@ class Limit(StrEnum):
 
 
 class Verdict(StrEnum):
-    """Why a run of accesses is not served from fast memory."""
+    """Why a stretch of accesses is not served from fast memory."""
 
     BARRED = "barred"
     """The buffer can never be there."""
@@ -80,7 +80,7 @@ class AccessEffect:
 
 
 @dataclass(frozen=True, slots=True)
-class Stay:
+class Place:
     """Where the buffer is during the instructions [start, end)."""
 
     start: int
@@ -109,7 +109,7 @@ class Blocker:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The map with one more run of accesses in fast memory: valid, and simulated."""
+    """The map with more accesses in a row in fast memory: valid, and simulated."""
 
     first: int
     """The first of the accesses, as an index into ``Explanation.accesses``."""
@@ -149,7 +149,7 @@ def changed(
 
 @dataclass(frozen=True, slots=True)
 class Miss:
-    """A run of accesses in a row that are served from slow memory, and why."""
+    """A stretch of accesses in a row that are served from slow memory, and why."""
 
     first: int
     """The first of them, as an index into ``Explanation.accesses``."""
@@ -187,6 +187,8 @@ class Explanation:
     """Bytes."""
     is_input: bool
     is_output: bool
+    cross_program: bool
+    """Whether it could be a cross-program prefetch; ``misses`` never try that."""
     memory: str
     """``any``, or the memory that it is pinned to."""
     barrier: Barrier | None
@@ -198,11 +200,11 @@ class Explanation:
     """Seconds of one run with this buffer always in slow memory and all else as it is;
     ``None`` if it is there already, or must not be."""
     accesses: tuple[AccessEffect, ...]
-    stays: tuple[Stay, ...]
+    places: tuple[Place, ...]
     """In order of start; a buffer may have two at one time."""
     misses: tuple[Miss, ...]
 
     @property
     def saving_s(self) -> float | None:
-        """Seconds of one run that its stays save, copies and stalls included."""
+        """Seconds of one run that fast memory saves, copies and stalls included."""
         return None if self.without_s is None else self.without_s - self.time_s

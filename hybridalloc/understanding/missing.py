@@ -1,4 +1,4 @@
-"""Why runs of accesses are not served from fast memory."""
+"""Why stretches of accesses are not served from fast memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import groupby
 
 from hybridalloc.memory_map import Origin
 from hybridalloc.program import Memory
-from hybridalloc.understanding.drafts import Drafts, Run
+from hybridalloc.understanding.drafts import Drafts, Stretch
 from hybridalloc.understanding.explanation import (
     AccessEffect,
     Barrier,
@@ -18,13 +18,13 @@ from hybridalloc.understanding.explanation import (
     Trial,
     Verdict,
 )
-from hybridalloc.understanding.setting import Setting
+from hybridalloc.understanding.setting import Room, Setting
 from hybridalloc.understanding.trying import Ground, Tried, place
 
 _MOST_PARTS = 4
-"""How many parts of a run to try to place, those first that save most."""
+"""How many parts of a stretch to try to place, those first that save most."""
 _LONGEST = 16
-"""Runs with more accesses are cut only into parts of 1, 2, 4, ... of them."""
+"""Stretches with more accesses are cut only into parts of 1, 2, 4, ... of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def misses(
     accesses: Sequence[AccessEffect],
     barrier: Barrier | None,
 ) -> tuple[Miss, ...]:
-    """Each run of accesses that the map serves from slow memory, and why.
+    """Each stretch of accesses that the map serves from slow memory, and why.
 
     Args:
         setting: The map.
@@ -71,40 +71,42 @@ def misses(
         accesses: All accesses of the buffer.
         barrier: Why the buffer can never be in fast memory, if so.
     """
-    runs = []
+    stretches = []
     for fast, group in groupby(enumerate(accesses), key=lambda pair: pair[1].fast):
         if not fast:
             positions = [position for position, _ in group]
-            runs.append(Run(buffer, positions[0], positions[-1]))
-    if not runs:
+            stretches.append(Stretch(buffer, positions[0], positions[-1]))
+    if not stretches:
         return ()
     program = setting.problem.program
     immovable = {i for i, x in enumerate(program.buffers) if x.memory is Memory.FAST}
-    ground = Ground(setting, setting, setting.room(immovable | {buffer}))
-    return tuple(_miss(ground, run, accesses, barrier) for run in runs)
+    worths = [setting.serving.worth_of(a) for a in setting.memory_map.allocations]
+    room = Room(setting, worths, immovable | {buffer})
+    ground = Ground(setting, setting, room)
+    return tuple(_miss(ground, stretch, accesses, barrier) for stretch in stretches)
 
 
 def _miss(
     ground: Ground,
-    run: Run,
+    stretch: Stretch,
     accesses: Sequence[AccessEffect],
     barrier: Barrier | None,
 ) -> Miss:
-    saving_s = _saving(accesses, run)
+    saving_s = _saving(accesses, stretch)
     if barrier is not None:
-        return Miss(run.first, run.last, saving_s, Verdict.BARRED)
+        return Miss(stretch.first, stretch.last, saving_s, Verdict.BARRED)
     if saving_s <= 0:
-        return Miss(run.first, run.last, saving_s, Verdict.NOTHING_TO_GAIN)
-    tried = place(ground, run)
+        return Miss(stretch.first, stretch.last, saving_s, Verdict.NOTHING_TO_GAIN)
+    tried = place(ground, stretch)
     gains = tried.trial is not None and tried.trial.change_s < 0
-    trade = _NO_TRADE if gains else _best_trade(ground, run)
+    trade = _NO_TRADE if gains else _best_trade(ground, stretch)
     return Miss(
-        first=run.first,
-        last=run.last,
+        first=stretch.first,
+        last=stretch.last,
         saving_s=saving_s,
         verdict=_verdict(tried, trade),
         placed=tried.trial,
-        part=None if gains else _part(ground, run, accesses),
+        part=None if gains else _part(ground, stretch, accesses),
         violation=tried.violation or trade.tried.violation,
         blockers=tuple(_blocker(ground, index) for index in trade.blockers),
         blockers_loss_s=trade.loss_s,
@@ -112,8 +114,8 @@ def _miss(
     )
 
 
-def _saving(accesses: Sequence[AccessEffect], run: Run) -> float:
-    return math.fsum(x.saving_s for x in accesses[run.first : run.last + 1])
+def _saving(accesses: Sequence[AccessEffect], stretch: Stretch) -> float:
+    return math.fsum(x.saving_s for x in accesses[stretch.first : stretch.last + 1])
 
 
 def _verdict(tried: Tried, trade: _Trade) -> Verdict:
@@ -128,14 +130,14 @@ def _verdict(tried: Tried, trade: _Trade) -> Verdict:
     return Verdict.TAKEN if trade.blockers else Verdict.FIXED
 
 
-def _best_trade(ground: Ground, run: Run) -> _Trade:
+def _best_trade(ground: Ground, stretch: Stretch) -> _Trade:
     """Who could give way: while it is accessed, or while its copy is hidden as well."""
-    drafts = Drafts(ground.setting, run)
-    buffer = ground.setting.problem.program.buffers[run.buffer]
+    drafts = Drafts(ground.setting, stretch)
+    buffer = ground.setting.problem.program.buffers[stretch.buffer]
     spans = dict.fromkeys((drafts.span, drafts.hidden_span))
     found = [ground.room.in_the_way(buffer, [span]) for span in spans]
     trades = [
-        _trade(ground, run, _with_their_tails(ground, blockers))
+        _trade(ground, stretch, _with_their_tails(ground, blockers))
         for blockers in dict.fromkeys(found)
         if blockers
     ]
@@ -157,24 +159,26 @@ def _with_their_tails(ground: Ground, found: tuple[int, ...]) -> tuple[int, ...]
     )
 
 
-def _trade(ground: Ground, run: Run, blockers: tuple[int, ...]) -> _Trade:
-    cleared = ground.without(blockers, run.buffer)
+def _trade(ground: Ground, stretch: Stretch, blockers: tuple[int, ...]) -> _Trade:
+    cleared = ground.without(blockers)
     loss_s = ground.origin.change_s(cleared.setting.simulation)
-    return _Trade(blockers, loss_s, place(cleared, run))
+    return _Trade(blockers, loss_s, place(cleared, stretch))
 
 
 def _blocker(ground: Ground, index: int) -> Blocker:
     allocation = ground.origin.memory_map.allocations[index]
     buffer = ground.origin.problem.program.buffers[allocation.buffer]
-    worth_s = ground.room.worth[index]
+    worth_s = ground.room.worths[index]
     return Blocker(allocation, index, buffer.name, buffer.size, worth_s)
 
 
-def _part(ground: Ground, run: Run, accesses: Sequence[AccessEffect]) -> Trial | None:
+def _part(
+    ground: Ground, stretch: Stretch, accesses: Sequence[AccessEffect]
+) -> Trial | None:
     """The best placement of some of the accesses that makes the program faster."""
-    parts = [part for part in _parts(run) if _saving(accesses, part) > 0]
+    parts = [part for part in _parts(stretch) if _saving(accesses, part) > 0]
     parts.sort(key=lambda part: -_saving(accesses, part))
-    buffer = ground.setting.problem.program.buffers[run.buffer]
+    buffer = ground.setting.problem.program.buffers[stretch.buffer]
     best: Trial | None = None
     tried = 0
     for part in parts:
@@ -188,12 +192,12 @@ def _part(ground: Ground, run: Run, accesses: Sequence[AccessEffect]) -> Trial |
     return best
 
 
-def _parts(run: Run) -> Iterator[Run]:
+def _parts(stretch: Stretch) -> Iterator[Stretch]:
     """Accesses in a row, not all of them."""
-    count = run.last - run.first + 1
+    count = stretch.last - stretch.first + 1
     lengths = list(range(1, count))
     if count > _LONGEST:
         lengths = [2**k for k in range(count.bit_length()) if 2**k < count]
     for length in lengths:
-        for first in range(run.first, run.last - length + 2):
-            yield Run(run.buffer, first, first + length - 1)
+        for first in range(stretch.first, stretch.last - length + 2):
+            yield Stretch(stretch.buffer, first, first + length - 1)

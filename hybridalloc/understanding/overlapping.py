@@ -2,49 +2,83 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
+from collections.abc import Sequence
+from functools import cached_property
 from itertools import accumulate
 
-from hybridalloc.cost_model import elapsed
 from hybridalloc.memory_map import MemoryMap, Origin
 from hybridalloc.problem import Problem
 from hybridalloc.understanding.difference import Overlap
-from hybridalloc.understanding.serving import uses_served
+from hybridalloc.understanding.serving import Serving, uses_served
 
 _CLOSE = 2
 """How many instructions apart two prefetches may start and yet agree."""
 
-_Held = dict[int, Counter[int]]
-"""For each buffer, by point, how many more or fewer bytes are held from there on."""
+
+class Held:
+    """What a map holds in fast memory, buffer by buffer."""
+
+    def __init__(
+        self, problem: Problem, memory_map: MemoryMap, clock: Sequence[float]
+    ) -> None:
+        """Follow each buffer.
+
+        Args:
+            problem: What the map is for.
+            memory_map: The map; slices count from their own issue, and a buffer that
+                is there twice at a time counts once.
+            clock: As ``slow_clock`` has it.
+        """
+        self.problem = problem
+        self.memory_map = memory_map
+        self._clock = clock
+        self._changes: dict[int, Counter[int]] = defaultdict(Counter)
+        """By buffer and point, how many more or fewer bytes are held from there on."""
+        for x in memory_map.allocations:
+            change = self._changes[x.buffer]
+            for low, high, start, end in x.rectangles(self._size(x.buffer)):
+                change[start] += high - low
+                change[end] -= high - low
+
+    @cached_property
+    def byte_seconds(self) -> float:
+        """Bytes, each times the seconds for which it is held."""
+        return self.in_common(self)
+
+    def in_common(self, other: Held) -> float:
+        """Bytes of the same buffers, each times the seconds for which both hold it."""
+        return math.fsum(
+            self._common(index, self._changes[index], other._changes[index])
+            for index in self._changes.keys() & other._changes.keys()
+        )
+
+    def _size(self, index: int) -> int:
+        return self.problem.program.buffers[index].size
+
+    def _common(self, index: int, one: Counter[int], other: Counter[int]) -> float:
+        """Bytes of a buffer that both hold, at most its size, times seconds."""
+        size, clock = self._size(index), self._clock
+        held, total, before = [0, 0], 0.0, 0
+        for point in sorted(one.keys() | other.keys()):
+            total += min(*held, size) * (clock[point] - clock[before])
+            held[0] += one[point]
+            held[1] += other[point]
+            before = point
+        return total
 
 
-def byte_seconds(problem: Problem, memory_map: MemoryMap) -> float:
-    """Bytes held in fast memory, each times the seconds for which it is held.
-
-    Args:
-        problem: Seconds are those of one run with everything in slow memory.
-        memory_map: The map; slices count from their own issue, and a buffer that is
-            there twice at a time counts once.
-    """
-    empty: Counter[int] = Counter()
-    clock, changes = _clock(problem), _changes(problem, memory_map)
-    return sum(
-        _common(clock, problem.program.buffers[index].size, (own, own))
-        for index, own in changes.items()
-        if own != empty
-    )
+def slow_clock(problem: Problem) -> list[float]:
+    """(T+1,): seconds of one run before each point, everything in slow memory."""
+    times = Serving(problem, MemoryMap()).times()
+    return list(accumulate(times.tolist(), initial=0.0))
 
 
-def overlap(problem: Problem, a: MemoryMap, b: MemoryMap) -> Overlap:
+def overlap(a: Held, b: Held) -> Overlap:
     """How much of what two maps hold is the same buffer at the same time."""
-    clock = _clock(problem)
-    one, other = _changes(problem, a), _changes(problem, b)
-    common = sum(
-        _common(clock, problem.program.buffers[i].size, (one[i], other[i]))
-        for i in one.keys() & other.keys()
-    )
-    of_a, of_b = byte_seconds(problem, a), byte_seconds(problem, b)
-    paired, close = _prefetches(problem, a, b)
+    of_a, of_b, common = a.byte_seconds, b.byte_seconds, a.in_common(b)
+    paired, close = _prefetches(a, b)
     return Overlap(
         byte_seconds=common,
         share_of_a=common / of_a if of_a else None,
@@ -55,41 +89,9 @@ def overlap(problem: Problem, a: MemoryMap, b: MemoryMap) -> Overlap:
     )
 
 
-def _clock(problem: Problem) -> list[float]:
-    """(T+1,): seconds of one run before each point, everything in slow memory."""
-    seconds = (
-        runs * elapsed(problem, t, ())
-        for t, runs in enumerate(problem.program.multiplicity)
-    )
-    return list(accumulate(seconds, initial=0.0))
-
-
-def _changes(problem: Problem, memory_map: MemoryMap) -> _Held:
-    changes: _Held = defaultdict(Counter)
-    for allocation in memory_map.allocations:
-        size = problem.program.buffers[allocation.buffer].size
-        for low, high, start in allocation.parts(size):
-            changes[allocation.buffer][start] += high - low
-            changes[allocation.buffer][allocation.end] -= high - low
-    return dict(changes)
-
-
-def _common(
-    clock: list[float], size: int, changes: tuple[Counter[int], Counter[int]]
-) -> float:
-    """Bytes that both hold, at most the buffer's size, times seconds."""
-    held, total, before = [0, 0], 0.0, 0
-    for point in sorted(changes[0].keys() | changes[1].keys()):
-        total += min(*held, size) * (clock[point] - clock[before])
-        for side in range(2):
-            held[side] += changes[side][point]
-        before = point
-    return total
-
-
-def _prefetches(problem: Problem, a: MemoryMap, b: MemoryMap) -> tuple[int, int]:
+def _prefetches(a: Held, b: Held) -> tuple[int, int]:
     """How many prefetches are in both, and how many of these start close together."""
-    starts = [_starts(problem, x) for x in (a, b)]
+    starts = [_starts(x.problem, x.memory_map) for x in (a, b)]
     common = starts[0].keys() & starts[1].keys()
     apart = [abs(starts[0][key] - starts[1][key]) for key in common]
     return len(apart), sum(x <= _CLOSE for x in apart)

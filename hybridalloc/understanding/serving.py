@@ -6,6 +6,9 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 
+import numpy as np
+
+from hybridalloc.arrays import Floats
 from hybridalloc.cost_model import elapsed
 from hybridalloc.memory_map import Allocation, MemoryMap
 from hybridalloc.problem import Problem
@@ -44,6 +47,11 @@ class Serving:
     def elapsed(self, t: int, fast: set[int] | None = None) -> float:
         """Seconds that an instruction takes: with these fast, or those of the map."""
         return elapsed(self.problem, t, self.fast[t] if fast is None else fast)
+
+    def times(self) -> Floats:
+        """(T,): seconds that each instruction takes in all its runs, stalls apart."""
+        runs = np.array(self.problem.program.multiplicity, dtype=np.float64)
+        return runs * [self.elapsed(t) for t in range(len(self.fast))]
 
     def worth(self, t: int, buffer: int) -> float:
         """Seconds of one run that serving the access fast spares, all else as it is.

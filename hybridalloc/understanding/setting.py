@@ -7,29 +7,45 @@ from itertools import accumulate
 
 import numpy as np
 
+from hybridalloc.checker import check
 from hybridalloc.cost_model import idle
+from hybridalloc.errors import UsageError
+from hybridalloc.loops import Loops
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.packing.space import Space, Span
 from hybridalloc.problem import Problem
 from hybridalloc.program import Buffer, Loop
 from hybridalloc.simulator import Simulation, Simulator
 from hybridalloc.understanding.explanation import changed
-from hybridalloc.understanding.loops import point_after, point_before, trips
 from hybridalloc.understanding.serving import Serving
 
 _ROUNDING = 1e-9
 """By how much of a run's time two of its times may be off."""
 
 
+def require_valid(problem: Problem, memory_map: MemoryMap, name: str) -> None:
+    """Refuse an invalid map.
+
+    Raises:
+        UsageError: It is; tells the first violation.
+    """
+    violations = check(problem, memory_map)
+    if violations:
+        first, count = violations[0], len(violations)
+        more = f" (and {count - 1} more, see `hybridalloc check`)" if count > 1 else ""
+        raise UsageError(f"{name} is not valid: {first.rule}: {first.message}{more}")
+
+
 class Setting:
     """A valid map, the room that it leaves and the idle time in it."""
 
     def __init__(
-        self, problem: Problem, memory_map: MemoryMap, simulator: Simulator
+        self, simulator: Simulator, loops: Loops, memory_map: MemoryMap
     ) -> None:
-        self.problem = problem
-        self.memory_map = memory_map
+        problem = self.problem = simulator.problem
         self.simulator = simulator
+        self.loops = loops
+        self.memory_map = memory_map
         self.simulation: Simulation = simulator.simulate(memory_map)
         self.rounding_s = _ROUNDING * self.simulation.time_s
         """Differences in the time of a run that are no larger mean nothing."""
@@ -54,12 +70,12 @@ class Setting:
                 were it alone, the next ones twice and four times as much.
             body: The loop that both points lie in.
         """
-        clock, needed = self._clock, copy_s * trips(self.problem.program, body)
+        clock, needed = self._clock, copy_s * self.loops.trips(body)
         wanted = [clock[ready] - factor * needed for factor in (1, 2, 4)]
         found = [int(x) - 1 for x in np.searchsorted(clock, wanted, side="right")]
         first = body.start if body else 0
         return [
-            point_before(self.problem.program, min(max(point, first), ready), body)
+            self.loops.outside_before(min(max(point, first), ready), body)
             for point in found
         ]
 
@@ -71,21 +87,13 @@ class Setting:
             copy_s: Seconds that it takes, as for ``issues``.
             body: The loop that both points lie in.
         """
-        clock, needed = self._clock, copy_s * trips(self.problem.program, body)
+        clock, needed = self._clock, copy_s * self.loops.trips(body)
         wanted = [clock[issue] + factor * needed for factor in (1, 2, 4)]
         last = body.end if body else len(self.problem.program)
         return [
-            point_after(self.problem.program, min(int(x), last), body)
+            self.loops.outside_after(min(int(x), last), body)
             for x in np.searchsorted(clock, wanted, side="left")
         ]
-
-    def room(self, immovable: Collection[int]) -> Room:
-        """The room that the map leaves.
-
-        Args:
-            immovable: The buffers whose allocations must stay.
-        """
-        return Room(self, immovable)
 
     def change_s(self, other: Simulation) -> float:
         """Seconds that another map takes longer."""
@@ -95,23 +103,41 @@ class Setting:
     def without(self, removed: Sequence[int]) -> Setting:
         """The map without some allocations, by index."""
         smaller = changed(self.memory_map, tuple(removed))
-        return Setting(self.problem, smaller, self.simulator)
+        return Setting(self.simulator, self.loops, smaller)
 
 
 class Room:
     """The room that a map leaves, and the allocations that could give way."""
 
-    def __init__(self, setting: Setting, immovable: Collection[int]) -> None:
+    def __init__(
+        self, setting: Setting, worths: Sequence[float], immovable: Collection[int]
+    ) -> None:
+        """The room of a map.
+
+        Args:
+            setting: The map.
+            worths: (allocations,): what each of them is worth, in seconds.
+            immovable: The buffers whose allocations must stay.
+        """
         self._allocations = setting.memory_map.allocations
         self._buffers = setting.problem.program.buffers
         self._immovable = immovable
-        self.worth = [setting.serving.worth_of(a) for a in self._allocations]
-        """Seconds of one run that each allocation's accesses would take longer."""
-        self._most = 1.0 + sum(map(abs, self.worth))
+        self.worths = worths
+        self._most = 1.0 + sum(map(abs, worths))
         self._least = self._most * 1e-9 / (1 + len(self._allocations))
         self._space: Space[int] = Space(setting.problem)
         for index in range(len(self._allocations)):
             self._take(index)
+
+    def without(self, smaller: Setting, removed: Collection[int]) -> Room:
+        """The room without some allocations, by index; the others are worth the same.
+
+        Args:
+            smaller: The map without them.
+            removed: Which they are.
+        """
+        kept = [x for i, x in enumerate(self.worths) if i not in removed]
+        return Room(smaller, kept, self._immovable)
 
     def offset(
         self, buffer: Buffer, spans: Sequence[Span], extended: int | None = None
@@ -144,7 +170,7 @@ class Room:
     def _take(self, index: int) -> None:
         allocation = self._allocations[index]
         size = self._buffers[allocation.buffer].size
-        value = max(0.0, self.worth[index]) + self._least  # fewer, if they tie
+        value = max(0.0, self.worths[index]) + self._least  # fewer, if they tie
         if allocation.buffer in self._immovable:
             value = self._most
         for low, high, start in allocation.parts(size):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from hybridalloc.checker import check
 from hybridalloc.memory_map import Allocation
-from hybridalloc.understanding.drafts import Draft, Drafts, Run
+from hybridalloc.understanding.drafts import Draft, Drafts, Stretch
 from hybridalloc.understanding.explanation import Trial, changed
 from hybridalloc.understanding.setting import Room, Setting
 
@@ -17,7 +17,7 @@ _MOST_CHECKED = 4
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What came of trying to place a run of accesses."""
+    """What came of trying to place a stretch of accesses."""
 
     trial: Trial | None
     """The fastest valid placement found."""
@@ -37,20 +37,22 @@ class Ground:
     removed: tuple[int, ...] = ()
     """Allocations of the origin's map, by index."""
 
-    def without(self, removed: tuple[int, ...], buffer: int) -> Ground:
+    def without(self, removed: tuple[int, ...]) -> Ground:
         """The same ground with some allocations out of the way."""
         smaller = self.setting.without(removed)
-        return Ground(self.origin, smaller, smaller.room({buffer}), removed)
+        return Ground(
+            self.origin, smaller, self.room.without(smaller, removed), removed
+        )
 
 
-def place(ground: Ground, run: Run) -> Tried:
-    """Find the fastest valid simple placement of a run of accesses.
+def place(ground: Ground, stretch: Stretch) -> Tried:
+    """Find the fastest valid simple placement of a stretch of accesses.
 
     Args:
         ground: The map to add it to.
-        run: The accesses; the map serves all of them from slow memory.
+        stretch: The accesses; the map serves all of them from slow memory.
     """
-    trials = sorted(_trials(ground, run), key=lambda trial: _rank(ground, trial))
+    trials = sorted(_trials(ground, stretch), key=lambda trial: _rank(ground, trial))
     violation = None
     for trial in trials[:_MOST_CHECKED]:
         found = check(ground.origin.problem, trial.apply(ground.origin.memory_map))
@@ -67,19 +69,19 @@ def _rank(ground: Ground, trial: Trial) -> tuple[int, int, int]:
     return steps, trial.moved_change_bytes, length
 
 
-def _trials(ground: Ground, run: Run) -> Iterator[Trial]:
+def _trials(ground: Ground, stretch: Stretch) -> Iterator[Trial]:
     """The placements that fit, valid or not."""
-    buffer = ground.setting.problem.program.buffers[run.buffer]
-    for draft in Drafts(ground.setting, run).all():
+    buffer = ground.setting.problem.program.buffers[stretch.buffer]
+    for draft in Drafts(ground.setting, stretch).all():
         wanted = buffer
         if draft.offset is not None:
             wanted = replace(buffer, offset=draft.offset)
         offset = ground.room.offset(wanted, draft.spans, draft.extends)
         if offset is not None:
-            yield _simulated(ground, run, draft, offset)
+            yield _simulated(ground, stretch, draft, offset)
 
 
-def _simulated(ground: Ground, run: Run, draft: Draft, offset: int) -> Trial:
+def _simulated(ground: Ground, stretch: Stretch, draft: Draft, offset: int) -> Trial:
     origin = ground.origin
     removed = ground.removed
     if draft.extends is not None:
@@ -88,8 +90,8 @@ def _simulated(ground: Ground, run: Run, draft: Draft, offset: int) -> Trial:
     found = origin.simulator.simulate(changed(origin.memory_map, removed, added))
     stall_s = found.stall_s - origin.simulation.stall_s
     return Trial(
-        first=run.first,
-        last=run.last,
+        first=stretch.first,
+        last=stretch.last,
         allocations=added,
         removed=removed,
         time_s=found.time_s,

@@ -126,7 +126,7 @@ def test_the_compilers_map_keeps_its_time(bundled: Path, name: str) -> None:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(problems(pinned=True), st.sampled_from(["greedy", "random"]), st.integers(0, 9))
 def test_maps_that_were_built_stay_by_stay_are_found_to_be(
     of: Problem, strategy: str, seed: int

@@ -6,18 +6,14 @@ import math
 from itertools import count
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from named_problems import NAMED, V, W, X, problem, reads, target, writes
-from strategies import problems
 
-from hybridalloc import Allocation, MemoryMap, Problem, Status, solve
-from hybridalloc.baselines import best
+from hybridalloc import Allocation, MemoryMap, solve
+from hybridalloc.baselines import annealing, best
 from hybridalloc.baselines.annealing import Annealing, AnnealingConfig
 from hybridalloc.baselines.edits import Edits
 from hybridalloc.baselines.neighbours import NeighbourConfig
 from hybridalloc.memory_map import Origin
-from hybridalloc.oracle import execute
 from hybridalloc.program import Access, Buffer, Memory
 from hybridalloc.simulator import Simulator
 from hybridalloc.solver import Run
@@ -107,11 +103,6 @@ def test_pinned_buffers_stay_where_they_are() -> None:
     assert pinned <= {x.buffer for x in result.map.allocations}
 
 
-def test_pins_that_do_not_fit_leave_no_answer() -> None:
-    of = NAMED["pinned buffers"].with_capacity(12)
-    assert solve(of, Annealing(), iterations=5).status is Status.UNKNOWN
-
-
 def test_an_interrupt_loses_no_better_map(monkeypatch: pytest.MonkeyPatch) -> None:
     """After the first better map nothing is reported, until the search is over."""
     of, reported, evaluate = NAMED["a chain"], list[MemoryMap](), Edits.time
@@ -131,11 +122,9 @@ def test_an_interrupt_loses_no_better_map(monkeypatch: pytest.MonkeyPatch) -> No
     assert times[1] == 18.0
 
 
-def test_without_any_limit_it_ends_by_itself() -> None:
-    outcome = Annealing(AnnealingConfig(iterations=50)).solve(
-        NAMED["a chain"], Run(deadline=math.inf)
-    )
-    assert outcome.map is not None
+def test_without_any_limit_it_ends_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(annealing, "ITERATIONS", 50)
+    assert Annealing().solve(NAMED["a chain"], Run()).map is not None
 
 
 def test_it_uses_the_cross_program_prefetch() -> None:
@@ -144,17 +133,3 @@ def test_it_uses_the_cross_program_prefetch() -> None:
     )
     assert result.map is not None
     assert Origin.CROSS_PROGRAM in {x.origin for x in result.map.allocations}
-
-
-@settings(max_examples=30, deadline=None)
-@given(problems(pinned=True), st.integers(0, 9))
-def test_maps_are_valid_on_random_problems(problem: Problem, seed: int) -> None:
-    """That the checker is silent is what ``solve`` sees to."""
-    start = solve(problem, "random", iterations=1, seed=seed)
-    if start.map is None or start.time is None:
-        return
-    result = solve(problem, Annealing(), iterations=40, seed=seed, warm_start=start.map)
-    assert result.map is not None
-    assert result.time is not None
-    assert result.time <= start.time
-    assert execute(problem, result.map) == ()

@@ -18,7 +18,7 @@ from hybridalloc.simulator import Simulator
 from hybridalloc.solver import Run
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(problems(), st.integers(0, 9))
 def test_the_time_is_that_of_the_plans_map_after_each_edit(
     problem: Problem, seed: int
@@ -37,7 +37,7 @@ def test_the_time_is_that_of_the_plans_map_after_each_edit(
         assert edits.time() == pytest.approx(expected, rel=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(problems(), st.integers(0, 9))
 def test_undo_takes_back_everything_since_keep(problem: Problem, seed: int) -> None:
     memory_map = solve(problem, "random", iterations=1, seed=seed).map

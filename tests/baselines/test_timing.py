@@ -12,7 +12,7 @@ from hybridalloc.cost_model import elapsed, idle
 from hybridalloc.problem import Problem
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(problems(), st.data())
 def test_times_follow_the_cost_model_as_accesses_move(
     problem: Problem, data: st.DataObject
@@ -36,7 +36,7 @@ def test_times_follow_the_cost_model_as_accesses_move(
     assert timing.elapsed.tolist() == Timing(problem).elapsed.tolist()
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(problems())
 def test_most_idle_is_the_time_with_everything_in_fast_memory(problem: Problem) -> None:
     everything = range(len(problem.program.buffers))

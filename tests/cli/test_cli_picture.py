@@ -30,7 +30,7 @@ def test_show_draws_a_map_file_over_time_with_a_buffer_brought_out(
 ) -> None:
     found, out = tmp_path / "map.json", tmp_path / "map.svg"
     command("solve", workload, "--strategy", "greedy", "--out", found)
-    options = ("--x", "time", "--buffer", "custom-call.6", "--cost-model", "roofline")
+    options = ("--x", "time", "--buffer", "#3", "--cost-model", "roofline")
     ran = command("show", workload, found, "--out", out, *options)
     assert (ran.code, ran.err) == (0, "")
     assert b"</svg>" in out.read_bytes()
@@ -51,7 +51,7 @@ def test_show_draws_a_map_that_is_not_valid(
         ("map.jpg", (), "map.jpg: expected a name that ends in .png, .svg or .pdf"),
         ("missing/map.png", (), "expected an existing folder"),
         ("map.png", ("--x", "space"), "'space': expected 'instruction' or 'time'"),
-        ("map.png", ("--buffer", "custom-call.66"), "did you mean 'custom-call.6'?"),
+        ("map.png", ("--buffer", "custom-call.66"), "did you mean custom-call.6"),
         ("map.png", ("--capacity", "much"), "size 'much'"),
     ],
 )

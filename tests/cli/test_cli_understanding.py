@@ -47,6 +47,12 @@ def test_explain_says_what_a_map_leaves(
     assert "There is room, and the map leaves it: at offset 0 in [19, 55)" in out
 
 
+def test_explain_says_what_it_does_not_try(command: Command, bundled: Path) -> None:
+    out = command("explain", bundled / "wide_deep_b8192", "input", "wide__.1").out
+    assert "There is room, but it does not pay" in out
+    assert "A cross-program prefetch, which the run before brings, is not tried." in out
+
+
 def test_explain_says_who_is_in_the_way(command: Command, bundled: Path) -> None:
     out = command("explain", bundled / "wide_deep_b8192", "input", "copy.1").out
     assert "gather_fusion (#27)" in out
@@ -70,7 +76,7 @@ def test_explain_as_json_has_the_fields_of_an_explanation(
     named = {field.name for field in fields(Explanation)}
     assert set(values) == {*named, "saving_s", "input", "map"}
     assert (values["name"], values["cost_model"]) == ("a_0___l___1___w__.1", "cycles")
-    assert values["stays"][1]["allocation"]["origin"] == "prefetched"
+    assert values["places"][1]["allocation"]["origin"] == "prefetched"
 
 
 def test_diff_names_the_maps_and_ranks_buffers(

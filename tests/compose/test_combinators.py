@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from named_problems import NAMED
+from named_problems import CHAIN, FASTER, FASTEST, SLOW
 from strategies import problems
 
 from hybridalloc import (
-    Allocation,
     BestOf,
     Chain,
     FirstOf,
@@ -33,11 +32,6 @@ from hybridalloc.compose import Strategy
 from hybridalloc.compose.combinators import share
 from hybridalloc.solver import UNANSWERED, Infeasibility, Result
 
-CHAIN = NAMED["a chain"]
-SLOW = MemoryMap()
-FASTER = MemoryMap((Allocation(1, 0, 0, 2),))
-FASTEST = MemoryMap((Allocation(1, 0, 0, 2), Allocation(2, 8, 1, 3)))
-"""48, 36 and 24 s; tests/test_solver.py has the arithmetic."""
 EXPIRED = Run(deadline=time.monotonic() - 1)
 
 
@@ -308,7 +302,7 @@ def test_names_stand_for_the_strategies_of_the_registry() -> None:
     assert chain.solvers[1] == BestOf("slow", "greedy")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     problems(),
     st.lists(st.sampled_from(["slow", "random", "greedy"]), min_size=1, max_size=3),

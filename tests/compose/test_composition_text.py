@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from hybridalloc import BestOf, Chain, FirstOf, Solver, UsageError, Within
+from hybridalloc import BestOf, Chain, FirstOf, Solver, UsageError, Within, registry
 from hybridalloc.compose import Strategy, parse, split
+from hybridalloc.compose.text import COMBINATORS
 
 SLOW = Strategy.named("slow")
 GREEDY = Strategy.named("greedy")
 TUNED = Strategy.named("greedy", {"displacements": "20", "cross_programs": "0"})
+
+
+def test_the_registry_keeps_the_names_of_compositions_for_them() -> None:
+    assert tuple(COMBINATORS) == registry.COMBINATORS
 
 
 @pytest.mark.parametrize(
@@ -77,13 +82,11 @@ def several(part: st.SearchStrategy[Solver]) -> st.SearchStrategy[Solver]:
 SOLVERS = st.recursive(st.sampled_from([SLOW, GREEDY, TUNED]), several, max_leaves=8)
 
 
-@settings(deadline=None)
 @given(SOLVERS)
 def test_every_composition_is_read_back_from_its_text(solver: Solver) -> None:
     assert parse(str(solver)) == solver
 
 
-@settings(deadline=None)
 @given(st.text(alphabet='slow,greedy()@>5s= "x\n', max_size=30))
 def test_any_other_text_is_refused(text: str) -> None:
     try:

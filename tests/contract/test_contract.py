@@ -5,18 +5,39 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from named_problems import NAMED, W, observed, reads, temporaries, writes
+from named_problems import (
+    CHAIN,
+    NAMED,
+    PINS_THAT_DO_NOT_FIT,
+    SLOW,
+    W,
+    observed,
+    reads,
+    temporaries,
+    writes,
+)
 from named_problems import problem as problem_of
 
-from hybridalloc import Problem, Result, Status, solve
+from hybridalloc import MemoryMap, Problem, Result, Run, Status, UsageError, solve
 from hybridalloc.checker import check
+from hybridalloc.compose import parse
+from hybridalloc.compose.options import options_of
 from hybridalloc.oracle import execute
 from hybridalloc.problem import CostModel
 from hybridalloc.program import Loop
-from hybridalloc.registry import STRATEGIES
+from hybridalloc.registry import STRATEGIES, get_solver, load
 from hybridalloc.simulator import Simulator
 from hybridalloc.solver import Incumbent
 
+SOLVERS = [name for name in STRATEGIES if name != "replay"]
+"""The strategies that look for a map of their own."""
+NUMBERS = [
+    (name, option.name)
+    for name in STRATEGIES
+    for option in options_of(load(name)).values()
+    if {"int", "float"} & {*option.choice.split(" or ")}
+]
+"""Strategies and their options that take a number."""
 COMPOSITION = "best(first(slow,random),random@5s>greedy(displacements=9))>random"
 
 
@@ -113,7 +134,7 @@ def test_an_interrupt_keeps_the_best_map(problem: Problem, strategy: str) -> Non
         assert result.status is Status.FEASIBLE
 
 
-@pytest.mark.parametrize("strategy", [x for x in STRATEGIES if x != "replay"])
+@pytest.mark.parametrize("strategy", SOLVERS)
 def test_the_compilers_answer_is_for_replay_alone(
     problem: Problem, strategy: str
 ) -> None:
@@ -121,7 +142,35 @@ def test_the_compilers_answer_is_for_replay_alone(
     assert answer(stripped, strategy).map == answer(problem, strategy).map
 
 
-@pytest.mark.parametrize("strategy", [x for x in STRATEGIES if x != "replay"])
+@pytest.mark.parametrize("strategy", SOLVERS)
+def test_pins_that_do_not_fit_leave_no_answer(strategy: str) -> None:
+    result = solve(PINS_THAT_DO_NOT_FIT, strategy, iterations=1)
+    assert (result.map, result.status) == (None, Status.UNKNOWN)
+
+
+@pytest.mark.parametrize("strategy", [x for x in SOLVERS if x != "random"])
+def test_the_first_map_leaves_everything_in_slow_memory(strategy: str) -> None:
+    """It is there before there has been time for anything."""
+    seen: list[MemoryMap] = []
+    outcome = get_solver(strategy).solve(CHAIN, Run(deadline=0, report=seen.append))
+    assert [*seen, outcome.map][0] == SLOW
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "nan", "inf", f"1{'0' * 300}"])
+@pytest.mark.parametrize(("strategy", "option"), NUMBERS)
+def test_any_number_as_an_option_is_refused_or_gives_an_answer(
+    strategy: str, option: str, value: str
+) -> None:
+    try:
+        solver = parse(f"{strategy}({option}={value})")
+    except UsageError:
+        return
+    for named in ("more than fits", "pinned buffers"):
+        result = solve(NAMED[named], solver, iterations=2, time_limit=0.5)
+        assert result.map is not None
+
+
+@pytest.mark.parametrize("strategy", SOLVERS)
 def test_the_time_limit_is_kept_where_one_buffer_has_thousands_of_accesses(
     strategy: str,
 ) -> None:
@@ -136,7 +185,7 @@ def test_the_time_limit_is_kept_where_one_buffer_has_thousands_of_accesses(
     assert result.runtime < 10
 
 
-@pytest.mark.parametrize("strategy", [x for x in STRATEGIES if x != "replay"])
+@pytest.mark.parametrize("strategy", SOLVERS)
 def test_the_time_limit_is_kept_in_hundreds_of_loops_within_loops(
     strategy: str,
 ) -> None:

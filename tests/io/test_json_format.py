@@ -58,7 +58,7 @@ def named_problems(draw: st.DrawFn) -> Problem:
 
 
 @given(named_problems())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_problem_comes_back_as_it_was_written(problem: Problem) -> None:
     text = dumps_problem(problem)
     assert loads_problem(text) == problem
@@ -66,7 +66,7 @@ def test_a_problem_comes_back_as_it_was_written(problem: Problem) -> None:
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_map_comes_back_as_it_was_written(data: st.DataObject) -> None:
     problem = data.draw(named_problems())
     memory_map = data.draw(memory_maps(problem))
@@ -74,7 +74,7 @@ def test_a_map_comes_back_as_it_was_written(data: st.DataObject) -> None:
 
 
 @given(st.data())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_what_is_written_follows_the_schemas(data: st.DataObject) -> None:
     problem = data.draw(named_problems())
     memory_map = data.draw(memory_maps(problem))

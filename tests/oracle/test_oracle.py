@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import memory_maps, problems
 
@@ -313,7 +313,6 @@ def test_a_program_that_needs_too_many_words_is_refused() -> None:
         run(large, Allocation(Y, 1001, 0, 3), Allocation(Z, 2005, 1, 4))
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_a_map_that_the_checker_accepts_computes_what_the_program_computes(
     data: st.DataObject,

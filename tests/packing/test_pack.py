@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from packings import SCRATCH, blocks, clashes, memories, memory
 
@@ -141,7 +141,6 @@ def test_nothing_is_placed_after_the_deadline() -> None:
     assert packer.place(order, Fit.FIRST, deadline=-math.inf).tolist() == [-1]
 
 
-@settings(deadline=None)
 @given(st.lists(blocks(), max_size=12), memories(), st.data())
 def test_packings_keep_to_the_rules(
     drawn: list[Block], drawn_memory: MemorySpace, data: st.DataObject
@@ -151,7 +150,6 @@ def test_packings_keep_to_the_rules(
     assert clashes(drawn, offsets, drawn_memory) == []
 
 
-@settings(deadline=None)
 @given(st.lists(blocks(), min_size=1, max_size=8), memories(), st.sampled_from(Fit))
 def test_a_block_without_a_place_has_none_whatever_the_fit(
     drawn: list[Block], drawn_memory: MemorySpace, fit: Fit

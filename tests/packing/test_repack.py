@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from packings import SCRATCH, blocks, clashes, memories, memory
 
@@ -79,7 +79,6 @@ def test_of_what_cannot_fit_the_most_bytes_are_placed() -> None:
     assert sorted(x for x in found if x is not None) in ([0, 4], [0, 8])
 
 
-@settings(deadline=None)
 @given(st.lists(blocks(), max_size=8), memories())
 def test_a_search_keeps_to_the_rules_and_is_no_worse_than_one_order(
     drawn: list[Block], space: MemorySpace

@@ -131,3 +131,21 @@ def test_many_rectangles_come_and_go() -> None:
 def test_a_range_that_is_reserved_beyond_the_capacity_adds_no_room() -> None:
     assert space(16, reserved=((24, 28),)).gaps(EIGHT, [(0, 4)]) == [(0, 16)]
     assert space(16, reserved=((12, 28),)).gaps(EIGHT, [(0, 4)]) == [(0, 12)]
+
+
+def test_bytes_are_free_until_the_first_that_takes_any_of_them() -> None:
+    """Taken at [8, 16) from instruction 2 on; the rest is free to the end."""
+    taken = space()
+    taken.take("a", (8, 16, 2, 4))
+    assert taken.free_until(0, 8, 0, 4) == 4
+    assert taken.free_until(4, 12, 0, 4) == 2
+    assert taken.free_until(12, 20, 3, 4) == 3
+    assert taken.free_until(12, 20, 0, 1) == 1
+
+
+def test_scratch_and_reserved_bytes_are_not_free() -> None:
+    """Scratch takes [0, 8) at instruction 2, and [12, 16) is reserved."""
+    taken = space(reserved=((12, 16),), scratch={2: 8})
+    assert taken.free_until(4, 12, 0, 4) == 2
+    assert taken.free_until(8, 12, 0, 4) == 4
+    assert taken.free_until(8, 16, 1, 4) == 1

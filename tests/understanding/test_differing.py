@@ -22,7 +22,7 @@ NO_MAP, ONE = MemoryMap(), MemoryMap((PREFETCH,))
 
 def test_a_prefetch_more_is_a_buffer_and_an_instruction_less_time() -> None:
     found = diff(WEIGHT, NO_MAP, ONE)
-    assert (found.timings[0].a_s, found.timings[0].b_s) == (52.0, 46.0)
+    assert (found.times[0].a_s, found.times[0].b_s) == (52.0, 46.0)
     change = found.buffers[0]
     assert (change.name, change.change, change.effect_s) == ("w", Change.ONLY_B, -6.0)
     assert (change.to_fast, change.to_slow) == (1, 0)
@@ -76,13 +76,13 @@ def test_another_offset_is_a_change_without_effect() -> None:
 def test_a_map_does_not_differ_from_itself() -> None:
     found = diff(WEIGHT, ONE, ONE)
     assert (found.buffers, found.instructions, found.unchanged) == ((), (), 1)
-    assert found.timings[0].change_s == 0
+    assert found.times[0].change_s == 0
 
 
 def test_both_cost_models_are_told_where_there_are_two() -> None:
-    models = [x.cost_model for x in diff(observed(WEIGHT), NO_MAP, ONE).timings]
+    models = [x.cost_model for x in diff(observed(WEIGHT), NO_MAP, ONE).times]
     assert models == ["cycles", "roofline"]
-    assert [x.cost_model for x in diff(WEIGHT, NO_MAP, ONE).timings] == ["roofline"]
+    assert [x.cost_model for x in diff(WEIGHT, NO_MAP, ONE).times] == ["roofline"]
 
 
 @pytest.mark.parametrize("name", NAMED)
@@ -95,7 +95,7 @@ def test_effects_and_stalls_sum_up_to_the_difference_in_time(
     if placed is None or check(case, NO_MAP):
         pytest.skip("there is one map only")
     found = diff(case, NO_MAP, placed)
-    timing = found.timings[0]
+    timing = found.times[0]
     effects = sum(x.effect_s for x in found.buffers)
     assert effects + timing.stall_change_s == pytest.approx(timing.change_s)
     assert found.running_change_s == pytest.approx(effects)

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 from named_problems import (
     NAMED,
-    OUT,
     W,
     X,
     Y,
@@ -51,8 +50,11 @@ def test_a_buffer_in_fast_memory_says_what_it_saves_and_where_it_is() -> None:
     found = explain(WEIGHT, MemoryMap((PREFETCH,)), 0)
     assert (found.time_s, found.without_s, found.saving_s) == (46.0, 52.0, 6.0)
     assert [x.saving_s for x in found.accesses if x.fast] == [6.0]
-    assert [(x.start, x.end, x.accesses) for x in found.stays] == [(0, 1, 0), (1, 3, 1)]
-    assert found.stays[1].allocation == PREFETCH
+    assert [(x.start, x.end, x.accesses) for x in found.places] == [
+        (0, 1, 0),
+        (1, 3, 1),
+    ]
+    assert found.places[1].allocation == PREFETCH
     assert found.misses == ()
 
 
@@ -175,6 +177,16 @@ def test_an_access_in_a_loop_saves_in_every_iteration() -> None:
     assert placed.change_s < 0
 
 
+def test_some_inputs_could_be_left_there_by_the_previous_run() -> None:
+    """Not those that are outputs too, or written, or differ from run to run."""
+    inputs = (W, replace(W, name="v", cross_program=False), replace(W, name="u"))
+    case = problem((*inputs, X), (reads(0), reads(1), writes(2), writes(3)))
+    found = [explain(case, NO_MAP, i).cross_program for i in range(4)]
+    assert found == [True, False, False, False]
+    none = replace(case, target=replace(case.target, cross_program_prefetches=0))
+    assert not explain(none, NO_MAP, 0).cross_program
+
+
 def test_a_pinned_buffer_has_no_time_without_fast_memory() -> None:
     pinned = problem((replace(X, memory=Memory.FAST),), (writes(0),), (reads(0),))
     assert explain(pinned, MemoryMap((Allocation(0, 0, 0, 2),)), "x").without_s is None
@@ -222,10 +234,5 @@ def test_every_access_served_from_slow_memory_belongs_to_one_miss(name: str) -> 
         missed = [i for x in found.misses for i in range(x.first, x.last + 1)]
         slow = [i for i, access in enumerate(found.accesses) if not access.fast]
         assert missed == slow
-        served = sum(x.accesses for x in found.stays if x.allocation)
+        served = sum(x.accesses for x in found.places if x.allocation)
         assert served >= len(found.accesses) - len(slow)
-
-
-def test_out_is_an_output() -> None:
-    found = explain(WEIGHT, NO_MAP, OUT.name)
-    assert (found.is_input, found.is_output, found.name) == (False, True, "out")

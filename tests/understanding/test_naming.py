@@ -29,6 +29,13 @@ def test_a_name_a_part_of_one_name_or_an_index_means_a_buffer(
     assert find_buffer(PROGRAM, text) == index
 
 
+def test_an_index_means_a_buffer() -> None:
+    assert find_buffer(PROGRAM, 3) == 3
+    for index in (-1, 4):
+        with pytest.raises(UsageError, match=f"#{index}: some has 4 .* #0 to #3"):
+            find_buffer(PROGRAM, index)
+
+
 def test_a_beginning_goes_before_a_part_in_the_middle() -> None:
     program = Program("p", PROGRAM.instructions, (Buffer("ab", 8), Buffer("b", 8)))
     assert find_buffer(program, "b") == 1
@@ -43,6 +50,7 @@ def test_a_beginning_goes_before_a_part_in_the_middle() -> None:
         ("qqqqqqqq", "expected a name, such as fusion.1, .* or #0 to #3"),
         ("", "unknown buffer ''"),
         ("#4", "some has 4 buffers"),
+        ("#" + "9" * 5000, "unknown buffer"),
         ("#٣", "unknown buffer"),
     ],
 )

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import warnings
-from difflib import get_close_matches
 from pathlib import Path
 
 import matplotlib
@@ -21,6 +20,7 @@ from hybridalloc.program import Program
 from hybridalloc.report.picture.page import page
 from hybridalloc.report.picture.scene import Scene, XAxis
 from hybridalloc.report.picture.style import DOTS_PER_INCH, STYLE
+from hybridalloc.understanding.naming import find_buffer
 
 __all__ = ["FORMATS", "XAxis", "draw", "require_format"]
 
@@ -39,7 +39,7 @@ def draw(
     path: Path | str,
     *,
     x: XAxis | str = XAxis.INSTRUCTION,
-    buffer: str | None = None,
+    buffer: int | str | None = None,
 ) -> None:
     """Draw a memory map to a file: each allocation a rectangle of time x offset.
 
@@ -53,7 +53,7 @@ def draw(
         path: The file, whose name ends in ``.png``, ``.svg`` or ``.pdf``.
         x: What goes to the right: the instructions, each as wide as any other, or the
             simulated time of one run without its stalls.
-        buffer: The name of a buffer to bring out, if any.
+        buffer: The buffer to bring out, if any; as for ``find_buffer``.
 
     Raises:
         UsageError: The name ends otherwise, there is no such axis or buffer, an
@@ -63,7 +63,7 @@ def draw(
     path = Path(path)
     require_format(path)
     _require_drawable(problem.program, memory_map)
-    chosen = None if buffer is None else _index(problem.program, buffer)
+    chosen = None if buffer is None else find_buffer(problem.program, buffer)
     scene = Scene.of(problem, memory_map, _axis(x))
     with matplotlib.rc_context():
         matplotlib.rcdefaults()  # whatever style the user has set
@@ -98,15 +98,6 @@ def _axis(x: XAxis | str) -> XAxis:
     except ValueError:
         expected = " or ".join(repr(axis.value) for axis in XAxis)
         raise UsageError(f"x axis {x!r}: expected {expected}") from None
-
-
-def _index(program: Program, name: str) -> int:
-    """The index of a buffer by its name."""
-    if name in program.buffer_index:
-        return program.buffer_index[name]
-    close = get_close_matches(name, program.buffer_index, n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
-    raise UsageError(f"program {program.name} has no buffer {name!r}{hint}")
 
 
 def _require_drawable(program: Program, memory_map: MemoryMap) -> None:

@@ -8,13 +8,13 @@ from matplotlib.axis import Axis
 from matplotlib.ticker import FuncFormatter, MaxNLocator, MultipleLocator
 
 from hybridalloc.arrays import Floats, Ints
+from hybridalloc.liveness import live_bytes
+from hybridalloc.packing.occupancy import held_bytes
 from hybridalloc.report.picture.memory import byte_scale, tick_step
 from hybridalloc.report.picture.scene import (
     Scene,
     XAxis,
     cumulated,
-    held_bytes,
-    live_bytes,
     steps,
 )
 from hybridalloc.report.picture.style import HELD, INK, LIVE, SAVED, SPENT
@@ -26,7 +26,7 @@ _SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
 def draw_occupancy(axes: Axes, scene: Scene) -> None:
     """The bytes of fast memory that allocations hold, against the capacity."""
-    held = held_bytes(scene)
+    held = held_bytes(scene.problem.program, scene.memory_map)
     title = f"held by allocations: at most {size_text(int(held.max()))} at a time"
     _draw_bytes(axes, scene, held, HELD, title)
 

@@ -11,7 +11,7 @@ from matplotlib.collections import PolyCollection
 
 from hybridalloc.arrays import Floats
 from hybridalloc.memory_map import Origin
-from hybridalloc.report.picture.scene import Phase, Rectangle, Scene
+from hybridalloc.report.picture.scene import Phase, Piece, Scene
 from hybridalloc.report.picture.style import (
     COLOURS,
     HATCHES,
@@ -73,7 +73,7 @@ class Canvas:
         )
 
     def draw(
-        self, pieces: list[Rectangle], *, faded: bool = False, outlined: bool = False
+        self, pieces: list[Piece], *, faded: bool = False, outlined: bool = False
     ) -> None:
         """Draw rectangles, those that look alike at a time, small ones below."""
         looks: dict[_Look, list[Floats]] = defaultdict(list)
@@ -94,7 +94,7 @@ class Canvas:
             )
             self._axes.add_collection(boxes, autolim=False)
 
-    def write_names(self, pieces: list[Rectangle]) -> None:
+    def write_names(self, pieces: list[Piece]) -> None:
         """Write the names of buffers on what serves accesses, where there is room."""
         resident = [piece for piece in pieces if piece.phase is Phase.RESIDENT]
         if not resident:
@@ -122,7 +122,7 @@ class Canvas:
                     clip_on=True,
                 )
 
-    def _corners(self, pieces: list[Rectangle]) -> Floats:
+    def _corners(self, pieces: list[Piece]) -> Floats:
         """(pieces, 4, 2): corners on the axes, from the lower left, clockwise."""
         at, scale = self._scene.at, self._scale
         sides = np.array(

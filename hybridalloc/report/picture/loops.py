@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 
+from hybridalloc.loops import Loops
 from hybridalloc.program import Program
 from hybridalloc.report.picture.scene import Scene
 from hybridalloc.report.picture.style import FAINT, INK, LOOP
@@ -18,14 +19,8 @@ MOST_OUTLINES = 100
 
 def loop_depths(program: Program) -> list[int]:
     """How many loops are around each loop."""
-    depths: list[int] = []
-    around: list[int] = []  # their ends
-    for loop in program.loops:
-        while around and around[-1] <= loop.start:
-            around.pop()
-        depths.append(len(around))
-        around.append(loop.end)
-    return depths
+    loops = Loops(program)
+    return [len(loops.around_body(loop)) - 1 for loop in program.loops]
 
 
 def draw_loops(axes: Axes, scene: Scene, depths: Sequence[int]) -> None:

@@ -11,7 +11,7 @@ from matplotlib.ticker import MultipleLocator
 from hybridalloc.arrays import Floats
 from hybridalloc.program import Program
 from hybridalloc.report.picture.boxes import Canvas
-from hybridalloc.report.picture.scene import Rectangle, Scene, steps
+from hybridalloc.report.picture.scene import Piece, Scene, steps
 from hybridalloc.report.picture.style import FAINT, INK, RESERVED, SCRATCH, WRONG
 
 _UNITS = ((2**33, 2**30, "GiB"), (2**20, 2**20, "MiB"), (2**10, 2**10, "KiB"))
@@ -19,7 +19,7 @@ _UNITS = ((2**33, 2**30, "GiB"), (2**20, 2**20, "MiB"), (2**10, 2**10, "KiB"))
 
 
 def draw_memory(
-    axes: Axes, scene: Scene, pieces: list[Rectangle], chosen: int | None
+    axes: Axes, scene: Scene, pieces: list[Piece], chosen: int | None
 ) -> None:
     """The panel of offsets.
 

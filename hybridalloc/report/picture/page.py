@@ -15,7 +15,7 @@ from hybridalloc.report.picture.amounts import (
 )
 from hybridalloc.report.picture.loops import draw_bands, draw_loops, loop_depths
 from hybridalloc.report.picture.memory import draw_memory
-from hybridalloc.report.picture.scene import Phase, Rectangle, Scene, XAxis, rectangles
+from hybridalloc.report.picture.scene import Phase, Piece, Scene, XAxis, rectangles
 from hybridalloc.report.picture.style import (
     COLOURS,
     FAINT,
@@ -108,7 +108,7 @@ def _write_title(figure: Figure, scene: Scene, remarks: str) -> None:
 
 
 def _write_legend(
-    figure: Figure, scene: Scene, pieces: list[Rectangle], top: float
+    figure: Figure, scene: Scene, pieces: list[Piece], top: float
 ) -> None:
     """What there is in this picture, and no more."""
     handles = [*_colours(pieces), *_unusable(scene)]
@@ -126,7 +126,7 @@ def _write_legend(
     )
 
 
-def _colours(pieces: list[Rectangle]) -> list[Patch]:
+def _colours(pieces: list[Piece]) -> list[Patch]:
     origins = [x for x in COLOURS if any(x is piece.origin for piece in pieces)]
     handles = [
         Patch(facecolor=COLOURS[x].full, label=COLOURS[x].label) for x in origins

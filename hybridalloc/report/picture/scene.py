@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybridalloc.arrays import Floats, Ints
+from hybridalloc.arrays import Floats
 from hybridalloc.checker import check
-from hybridalloc.cost_model import elapsed
 from hybridalloc.memory_map import Allocation, MemoryMap, Origin
 from hybridalloc.problem import Problem
-from hybridalloc.program import Loop, Program
 from hybridalloc.simulator import Simulation, Simulator
+from hybridalloc.understanding.serving import Serving
 
 MOST_STEPS = 2000
 """How many steps a line has at most; a page has hardly more columns of dots."""
@@ -44,7 +43,7 @@ class Phase(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Rectangle:
+class Piece:
     """Bytes [low, high) of fast memory from one point to another, in one phase."""
 
     buffer: int
@@ -89,7 +88,7 @@ class Scene:
         """
         simulator = Simulator(problem)
         simulator.require_finite()
-        now_s = _instruction_times(problem, memory_map)
+        now_s = Serving(problem, memory_map).times()
         places = np.arange(len(problem.program) + 1, dtype=np.float64)
         if axis is XAxis.TIME:
             places = cumulated(now_s)
@@ -102,7 +101,7 @@ class Scene:
             violations=tuple(x.message for x in check(problem, memory_map)),
             x=places,
             now_s=now_s,
-            all_slow_s=_instruction_times(problem, MemoryMap()),
+            all_slow_s=Serving(problem, MemoryMap()).times(),
         )
 
     @cached_property
@@ -125,7 +124,7 @@ class Scene:
         return float(self.x[min(max(point, self.first), len(self.x) - 1)])
 
 
-def rectangles(scene: Scene) -> list[Rectangle]:
+def rectangles(scene: Scene) -> list[Piece]:
     """The rectangles of all allocations; buffers of no bytes have none."""
     buffers = scene.problem.program.buffers
     return [
@@ -136,12 +135,12 @@ def rectangles(scene: Scene) -> list[Rectangle]:
     ]
 
 
-def _pieces(allocation: Allocation, size: int) -> Iterator[Rectangle]:
+def _pieces(allocation: Allocation, size: int) -> Iterator[Piece]:
     parts = list(allocation.parts(size))
     low, high, end = parts[0][0], parts[-1][1], allocation.end
 
-    def piece(phase: Phase, start: int, stop: int) -> Rectangle:
-        return Rectangle(
+    def piece(phase: Phase, start: int, stop: int) -> Piece:
+        return Piece(
             allocation.buffer, allocation.origin, phase, low, high, start, stop
         )
 
@@ -154,40 +153,6 @@ def _pieces(allocation: Allocation, size: int) -> Iterator[Rectangle]:
     if copy:
         yield piece(Phase.LEAVING, copy.issue, copy.due)
         yield piece(Phase.RESIDENT, copy.due, end)
-
-
-def held_bytes(scene: Scene) -> Ints:
-    """(T,): the bytes of fast memory that allocations hold during each instruction."""
-    last = len(scene.problem.program)
-    change = np.zeros(last + 1, dtype=np.int64)
-    for allocation in scene.memory_map.allocations:
-        size = scene.problem.program.buffers[allocation.buffer].size
-        for low, high, start in allocation.parts(size):
-            change[min(start, last)] += high - low
-            change[min(allocation.end, last)] -= high - low
-    return np.cumsum(change)[:-1]
-
-
-def live_bytes(program: Program) -> Ints:
-    """(T,): the bytes of all buffers that are live during each instruction.
-
-    A buffer lives from its first access to its last, an input from the start of the
-    program, an output to its end, and what is live as a loop begins until it ends.
-    """
-    loops_around: list[list[Loop]] = [[] for _ in program.instructions]
-    for loop in program.loops:
-        for t in range(loop.start, loop.end):
-            loops_around[t].append(loop)
-    change = np.zeros(len(program) + 1, dtype=np.int64)
-    for buffer, uses in zip(program.buffers, program.uses, strict=True):
-        if not uses:
-            continue
-        start = -1 if buffer.is_input else uses[0].instruction
-        last = len(program) - 1 if buffer.is_output else uses[-1].instruction
-        entered = [x.end for x in loops_around[last] if start < x.start]
-        change[max(start, 0)] += buffer.size
-        change[max([last + 1, *entered])] -= buffer.size
-    return np.cumsum(change)[:-1]
 
 
 def steps(scene: Scene, amounts: NDArray[Any]) -> tuple[NDArray[Any], Floats]:
@@ -208,15 +173,3 @@ def steps(scene: Scene, amounts: NDArray[Any]) -> tuple[NDArray[Any], Floats]:
 def cumulated(amounts: Floats) -> Floats:
     """(T+1,): the sum of what comes before each point, from amounts of shape (T,)."""
     return np.concatenate(([0.0], np.cumsum(amounts)))
-
-
-def _instruction_times(problem: Problem, memory_map: MemoryMap) -> Floats:
-    """(T,): seconds that each instruction takes, in all its runs and without stalls."""
-    program = problem.program
-    fast: list[set[int]] = [set() for _ in program.instructions]
-    for allocation in memory_map.allocations:
-        for use in program.uses[allocation.buffer]:
-            if allocation.ready <= use.instruction < allocation.end:
-                fast[use.instruction].add(allocation.buffer)
-    times = [elapsed(problem, t, served) for t, served in enumerate(fast)]
-    return np.array(times) * np.array(program.multiplicity, dtype=np.float64)

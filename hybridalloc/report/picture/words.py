@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from hybridalloc.report.picture.scene import Scene
 from hybridalloc.report.units import ratio_text, size_text, time_text
+from hybridalloc.report.words import plural
 
 LONGEST_LINE = 165
 
@@ -26,9 +27,9 @@ def facts(scene: Scene) -> Iterator[str]:
     yield f"{problem.target.name}, {size_text(problem.target.capacity)}"
     yield problem.cost_model.value
     yield f"peak {size_text(scene.memory_map.peak_bytes(problem.program))}"
-    yield count(len(allocations), "allocation", "allocations")
-    yield count(copies, "prefetch", "prefetches")
-    yield count(evictions, "eviction", "evictions")
+    yield plural(len(allocations), "allocation", "allocations")
+    yield plural(copies, "prefetch", "prefetches")
+    yield plural(evictions, "eviction", "evictions")
     yield f"{size_text(simulation.moved_bytes)} copied"
     yield f"stalls {time_text(simulation.stall_s)}"
 
@@ -42,18 +43,9 @@ def remark(scene: Scene, chosen: int | None) -> str:
     if chosen is None:
         return ""
     buffer = scene.problem.program.buffers[chosen]
-    stays = sum(a.buffer == chosen for a in scene.memory_map.allocations)
-    where = count(stays, "allocation", "allocations")
+    placed = sum(a.buffer == chosen for a in scene.memory_map.allocations)
+    where = plural(placed, "allocation", "allocations")
     return shortened(f"{buffer.name}, {size_text(buffer.size)}: {where}")
-
-
-def count(number: int, one: str, many: str) -> str:
-    """How many there are of something.
-
-    >>> count(1, "copy", "copies"), count(2000, "copy", "copies")
-    ('1 copy', '2,000 copies')
-    """
-    return f"{number:,} {one if number == 1 else many}"
 
 
 def printable(text: str) -> str:

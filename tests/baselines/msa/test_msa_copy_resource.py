@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hybridalloc.baselines.msa.copy_resource import AsyncCopy, CopyResource
 
 
-def resource(*copies: AsyncCopy, limit: int = 2) -> CopyResource:
+def resource(
+    *copies: AsyncCopy, limit: int = 9, wanted: int | None = None
+) -> CopyResource:
     """Of ten instructions of a second each, with these copies."""
-    made = CopyResource(np.ones(10), limit)
+    made = CopyResource(np.ones(10), limit, wanted)
     for copy in copies:
         made.add(copy)
     return made
@@ -70,12 +72,14 @@ def test_trying_several_copies_leaves_none_behind() -> None:
 
 def test_so_many_copies_overlap_as_touch_the_interval() -> None:
     """The first is due before 3, and counts for what is issued then, after 2."""
-    two = resource((0, 3, 1.0), (4, 8, 1.0), limit=2)
+    two = resource((0, 3, 1.0), (4, 8, 1.0), wanted=2)
     assert not two.may_overlap(1, 2, 7)
     assert two.may_overlap(1, 2, 4), "the second is issued at 5"
     assert two.may_overlap(1, 3, 7)
     assert not two.may_overlap(2, 3, 7)
     assert two.may_overlap(2, 3, 7, extra=1)
+    most = resource((0, 3, 1.0), (4, 8, 1.0), limit=2, wanted=2)
+    assert not most.may_overlap(2, 3, 7, extra=1), "more than there may ever be"
 
 
 def test_order_is_kept_if_what_is_issued_first_is_due_first() -> None:
@@ -105,7 +109,6 @@ def finished(copies: list[AsyncCopy]) -> bool:
     return True
 
 
-@settings(deadline=None)
 @given(COPIES)
 def test_a_copy_fits_if_and_only_if_all_are_complete_in_time(
     copies: list[AsyncCopy],

@@ -83,22 +83,6 @@ def test_an_output_is_needed_at_the_end_of_the_program() -> None:
     assert (donated.start, donated.end) == (-1, 4)
 
 
-def test_a_value_ends_before_the_next_is_written_as_a_whole() -> None:
-    program = Program(
-        "two values",
-        (
-            Instruction("i0", accesses=(writes(0),)),
-            Instruction("i1", accesses=(reads(0),)),
-            Instruction("i2", accesses=(writes(0),)),
-            Instruction("i3", accesses=(reads(0),)),
-        ),
-        (X,),
-    )
-    level = lifetimes(program).top(0)
-    assert [use.start for use in level.value_at(0)] == [0, 1]
-    assert [use.start for use in level.value_at(2)] == [2, 3]
-
-
 def listed(*names: str) -> Program:
     """An input w that ``reader`` reads, in a schedule of these names."""
     steps = (

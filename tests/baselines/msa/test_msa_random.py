@@ -36,7 +36,7 @@ def options() -> st.SearchStrategy[MsaOptions]:
     )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(problems(pinned=True), options())
 def test_maps_are_valid_for_checker_and_oracle(of: Problem, chosen: MsaOptions) -> None:
     found = Msa(chosen).solve(of, Run()).map

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 from hlo_texts import ADD, hlo_text, read
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hybridalloc.io.hlo.reader import read_module
@@ -62,7 +62,6 @@ def test_the_text_to_be_damaged_is_a_program() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@settings(deadline=None)  # the machine may be busy
 @given(st.data())
 def test_no_damage_to_a_text_makes_the_reader_crash(data: st.DataObject) -> None:
     """Pieces of lines are dropped, doubled or exchanged: an error, or a program."""
