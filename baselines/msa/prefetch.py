@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hybridalloc.baselines.msa.assignment import Assignment, Failure
@@ -24,7 +24,7 @@ class Wish:
     """The first time after which its copy may be issued."""
     end: int
     """The time before which it is complete."""
-    keep: memoryview[int]
+    keep: Sequence[int]
     """Times until which its place would be kept, ascending; at least the first."""
     body: Loop | None
     """The loop body that the copy must lie in."""

@@ -12,6 +12,7 @@ from hybridalloc.cli import answers, inspection, listings, picture, understandin
 from hybridalloc.cli.output import show
 
 app = typer.Typer(
+    rich_markup_mode=None,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
