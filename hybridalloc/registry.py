@@ -115,10 +115,15 @@ def get_entry(name: str) -> Entry:
     """The entry of the strategy of this name.
 
     Raises:
-        UsageError: There is no such strategy, or several packages claim the name.
+        UsageError: There is no such strategy, several packages claim the name, or it
+            is no name.
     """
     if name in STRATEGIES:
         return STRATEGIES[name]
+    if name in COMBINATORS:
+        raise UsageError(f"{name!r} composes strategies; expected as in {name}(A,B)")
+    if not NAME.fullmatch(name):
+        raise UsageError(f"{name!r}: expected the name of one strategy")
     added = plug_ins()
     if name in added.refused:
         raise UsageError(added.refused[name])

@@ -31,4 +31,16 @@ def test_a_misspelt_strategy_gets_the_nearest_name() -> None:
 
 def test_a_name_unlike_any_gets_the_list() -> None:
     with pytest.raises(UsageError, match="known: slow, replay, random, greedy"):
-        get_solver("???")
+        get_solver("zzz")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("best", "'best' composes strategies; expected as in best"),
+        ("greedy>slow", "expected the name of one strategy"),
+    ],
+)
+def test_what_is_no_strategy_says_what_it_is(text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        get_solver(text)

@@ -37,7 +37,10 @@ def draw_memory(
     axes.yaxis.set_major_locator(MultipleLocator(tick_step(top / scale)))
     past = top > capacity
     axes.axhline(
-        capacity / scale, color=WRONG if past else INK, lw=1.2 if past else 0.8
+        capacity / scale,
+        color=WRONG if past else INK,
+        lw=1.2 if past else 0.8,
+        zorder=5,
     )
     _draw_unusable(axes, scene, scale)
     canvas = Canvas(axes, scene, scale)
