@@ -70,7 +70,7 @@ class Stays:
         return Stays(
             size=columns[8],
             spans=spans,
-            load=np.minimum(1.0, work / np.maximum(time, 1e-300)),
+            load=np.divide(work, time, out=np.sign(work), where=work < time),
             stall=np.maximum(0.0, work - time).sum(axis=0),
             first=columns[6].astype(np.int64),
             last=last,
@@ -191,7 +191,7 @@ class Prices:
         np.add.at(served, stays.last[at] + 1, -1.0)
         credited = np.cumsum(served)[:-1] * self._saving
         saved = np.bincount(self._instruction, credited, points)
-        share = saved / np.maximum(self._most, 1e-300)
+        share = np.divide(saved, self._most, out=np.zeros(points), where=self._most > 0)
         excess = np.stack((used - 1.0, copied - 1.0, 1.0 - share))
         self._prices *= np.exp(step * np.clip(excess, -MOST, MOST))
         np.maximum(self._prices, LEAST * self._first_prices, out=self._prices)
