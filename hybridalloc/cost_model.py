@@ -234,9 +234,12 @@ def _line(
     problem: Problem, instruction: Instruction
 ) -> tuple[float, float, float, float, float]:
     """The instruction's ``empty_s``, ``extra_s``, ``floor_s``, ``line_s``, slope."""
+    none = 0.0, 0.0, 0.0, 0.0, 0.0
+    if problem.cost_model is CostModel.ROOFLINE:
+        return none
     estimates = _Estimates.of(instruction, problem.target.clock_hz)
-    if problem.cost_model is CostModel.ROOFLINE or estimates.h is None:
-        return 0.0, 0.0, 0.0, 0.0, 0.0
+    if estimates.h is None:
+        return none
     all_slow = _roofline(problem.target, instruction, frozenset())
     h, m = max(estimates.h, all_slow), estimates.m
     named_bytes = _fast_bytes(instruction, estimates.named)
@@ -255,9 +258,9 @@ def _compile_seen(problem: Problem, first_access: Ints) -> dict[str, NDArray[Any
     for first, instruction in zip(
         first_access.tolist(), problem.program.instructions, strict=False
     ):
-        further = _Estimates.of(instruction, problem.target.clock_hz).further
-        if problem.cost_model is CostModel.ROOFLINE:
-            further = {}
+        further: dict[frozenset[int], float] = {}
+        if problem.cost_model is CostModel.CYCLES:
+            further = _Estimates.of(instruction, problem.target.clock_hz).further
         counts.append(len(further))
         seconds += further.values()
         placements += [

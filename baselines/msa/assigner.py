@@ -76,7 +76,7 @@ class Assigner:
         self._assigned += crossing
         done = {shared.heap.pieces[number].buffer for number in crossing}
         buffers = in_order(
-            shared.problem, shared.loops, shared.lifetimes, shared.options
+            shared.problem, shared.loops, shared.lifetimes, shared.options, run
         )
         for buffer in until_expired(run, buffers):
             if buffer not in done:

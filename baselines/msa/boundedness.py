@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hybridalloc.baselines.moves import until_expired
 from hybridalloc.baselines.msa.lifetimes import Lifetimes
 from hybridalloc.baselines.msa.options import MsaOptions
 from hybridalloc.baselines.pins import free
 from hybridalloc.benefit import Site, memory_boundedness
 from hybridalloc.loops import Loops
 from hybridalloc.problem import Problem
+from hybridalloc.solver import Run
 
 DIGITS = 5
 """Scores that agree in so many digits count as equal: bandwidths are not known to
@@ -17,18 +19,23 @@ more."""
 
 
 def in_order(
-    problem: Problem, loops: Loops, lifetimes: Lifetimes, options: MsaOptions
+    problem: Problem,
+    loops: Loops,
+    lifetimes: Lifetimes,
+    options: MsaOptions,
+    run: Run,
 ) -> list[int]:
     """The buffers that may be in fast memory, the one that gains most first.
 
-    Source: openxla/xla, ``MemoryBoundednessBufferIntervalComparator``.
+    Those that there was time to look at until the deadline of the run. Source:
+    openxla/xla, ``MemoryBoundednessBufferIntervalComparator``.
     """
     totals = [
         sum(x.read_bytes + x.write_bytes for x in instruction.accesses)
         for instruction in problem.program.instructions
     ]
     keys = []
-    for index in free(problem):
+    for index in until_expired(run, free(problem)):
         definition, uses = _sites(problem, loops, index, totals, options)
         size = problem.program.buffers[index].size
         seconds = memory_boundedness(definition, uses, size, problem.target)

@@ -107,7 +107,7 @@ class Within:
 
     def __init__(self, solver: Solver | str, seconds: float) -> None:
         if not (math.isfinite(seconds) and seconds >= 0):
-            raise ValueError(f"Within: {seconds} is not a number of seconds >= 0")
+            raise ValueError(f"a time of {seconds} s: expected a finite number >= 0")
         object.__setattr__(self, "solver", as_solver(solver))
         object.__setattr__(self, "seconds", float(seconds))
 

@@ -32,7 +32,7 @@ COMBINATORS: dict[str, type[FirstOf] | type[BestOf]] = {
     "best": BestOf,
 }
 """What each name of ``registry.COMBINATORS`` stands for."""
-_NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _UNIT = re.compile("ms|s|min")
 _SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0}
 _VALUE = re.compile(rf'"(\\.|[^"\\])*"|{PLAIN.pattern}')

@@ -287,7 +287,7 @@ def test_a_composition_of_nothing_is_refused(combinator: type[Chain]) -> None:
 
 @pytest.mark.parametrize("seconds", [-1.0, math.inf, math.nan])
 def test_a_time_that_is_none_is_refused(seconds: float) -> None:
-    with pytest.raises(ValueError, match="not a number of seconds"):
+    with pytest.raises(ValueError, match="expected a finite number >= 0"):
         Within("slow", seconds)
 
 

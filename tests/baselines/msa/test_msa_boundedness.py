@@ -15,13 +15,14 @@ from hybridalloc.baselines.msa.lifetimes import Lifetimes
 from hybridalloc.loops import Loops
 from hybridalloc.problem import Problem
 from hybridalloc.program import Access, Buffer, Loop, Memory
+from hybridalloc.solver import Run
 
 
 def order(problem: Problem, **options: object) -> list[str]:
     """The names of the buffers."""
     program, loops = problem.program, Loops(problem.program)
     lifetimes = Lifetimes(program, loops)
-    found = in_order(problem, loops, lifetimes, own_size(**options))
+    found = in_order(problem, loops, lifetimes, own_size(**options), Run())
     return [program.buffers[index].name for index in found]
 
 
