@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -17,7 +18,9 @@ from hybridalloc.baselines.stays import Stay, candidate_stays
 from hybridalloc.loops import Loops
 from hybridalloc.simulator import Simulator
 
-NOTHING = {"displace": 0.0, "ruin": 0.0, "resize": 0.0, "reissue": 0.0, "remove": 0.0}
+NOTHING = NeighbourConfig(
+    displace=0, ruin=0, resize=0, reissue=0, remove=0, cross_program=0
+)
 TRIES = 60
 
 
@@ -39,7 +42,7 @@ def stays(plan: Plan) -> set[Stay]:
 
 @pytest.mark.parametrize("name", list(NAMED))
 def test_a_prefetch_that_is_issued_at_another_point_is_still_there(name: str) -> None:
-    config = NeighbourConfig(**{**NOTHING, "reissue": 1.0, "cross_program": 0.0})
+    config = replace(NOTHING, reissue=1.0)
     plan, edits, neighbours = search(NAMED[name], config)
     before = stays(plan)
     for _ in range(0 if neighbours.is_empty else TRIES):
@@ -50,7 +53,7 @@ def test_a_prefetch_that_is_issued_at_another_point_is_still_there(name: str) ->
 
 @pytest.mark.parametrize("name", list(NAMED))
 def test_a_cross_program_prefetch_gives_way_to_another_only(name: str) -> None:
-    config = NeighbourConfig(**NOTHING, cross_program=1.0)
+    config = replace(NOTHING, cross_program=1.0)
     plan, edits, neighbours = search(NAMED[name], config)
     for _ in range(0 if neighbours.is_empty else TRIES):
         neighbours.change()
