@@ -115,10 +115,10 @@ def main(
         ]
         for job in as_completed(jobs):
             answers.append(job.result())
+            answers.sort(key=lambda x: (x.record.input, x.record.strategy))
             if out is not None:
                 found = [asdict(answer.record) for answer in answers]
                 out.write_text(json.dumps(found, indent=1), encoding="utf-8")
-    answers.sort(key=lambda x: (x.record.input, strategies.find(x.record.strategy)))
     table = new_table(["strategy"], COLUMNS)
     for row in rows(answers):
         table.add_row(*row)

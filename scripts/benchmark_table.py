@@ -2,8 +2,8 @@
 
 Usage: hybridalloc compare INPUT... --strategies A,B --json | benchmark_table.py
 
-One row a program and capacity: its time under each strategy, beside all-slow and the
-compiler's own answer, with the speed-up against the latter; ``-`` for what is missing.
+One row a program and capacity: the times of all-slow and of the compiler's own answer,
+and each strategy's speed-up against the latter; ``-`` for what is missing.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def table(rows: list[Row]) -> str:
         case = cases.setdefault((row["input"], row["capacity_bytes"]), {})
         case[row["strategy"]] = row
     head = ["program", "all slow, ms", "XLA, ms", "XLA vs slow"]
-    head += [f"{name}, {unit}" for name in strategies for unit in ("ms", "vs XLA")]
+    head += [f"{name} vs XLA" for name in strategies]
     lines = [head, ["---", *["---:"] * (len(head) - 1)]]
     ratios: list[list[float | None]] = []
     for (path, _), answers in cases.items():
@@ -37,9 +37,7 @@ def table(rows: list[Row]) -> str:
         xla_vs_slow = slow_s / xla_s if xla_s else None
         ratios.append([xla_vs_slow, *(row.get("speedup_vs_xla") for row in given)])
         cells = [milliseconds(slow_s), milliseconds(xla_s), figure(xla_vs_slow)]
-        for row in given:
-            cells.append(milliseconds(row.get("time_s")))
-            cells.append(figure(row.get("speedup_vs_xla")))
+        cells += [figure(row.get("speedup_vs_xla")) for row in given]
         lines.append([PurePath(path).name, *cells])
     lines.append(mean_line(ratios))
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
@@ -47,10 +45,10 @@ def table(rows: list[Row]) -> str:
 
 def mean_line(ratios: list[list[float | None]]) -> list[str]:
     """The cells of the last line: the mean of each column of ratios, where known."""
-    cells = ["**geometric mean**", ""]
+    cells = ["**geometric mean**", "", ""]
     for column in zip(*ratios, strict=True):
         mean = geometric_mean(ratio for ratio in column if ratio is not None)
-        cells += ["", f"**{figure(mean)}**"]
+        cells.append(f"**{figure(mean)}**")
     return cells
 
 
