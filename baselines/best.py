@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Iterable
 
+from hybridalloc.baselines.moves import LEAST_GAIN
 from hybridalloc.baselines.pins import pinned
 from hybridalloc.baselines.placed import Placed, in_queue_order
 from hybridalloc.baselines.plan import Plan
@@ -13,9 +14,6 @@ from hybridalloc.memory_map import MemoryMap
 from hybridalloc.simulator import Simulator
 from hybridalloc.solver import UNANSWERED, Outcome, Run
 
-LEAST_GAIN = 1e-9
-"""A better plan must save this share of the run time, so that rounding decides
-nothing."""
 EVERY_S = 0.5
 """Seconds between two reports of a search, at least: a plan is better many times a
 second, and to build its map takes time."""

@@ -92,30 +92,30 @@ class Heap:
         """Give a piece its place, and a number."""
         self._count += 1
         self.pieces[self._count] = piece
-        self._take(self._space, self._count, piece)
+        self._take(self._count, piece)
         return self._count
 
     def replace(self, number: int, piece: Piece) -> None:
         """Put one piece in the place of another."""
         self._space.give_back(number)
         self.pieces[number] = piece
-        self._take(self._space, number, piece)
+        self._take(number, piece)
 
     def remove(self, number: int) -> None:
         """Free the place of a piece."""
         self._space.give_back(number)
         del self.pieces[number]
 
-    def _take(self, space: Space[int], number: int, piece: Piece) -> None:
+    def _take(self, number: int, piece: Piece) -> None:
         for rectangle in self._rectangles(piece):
-            space.take(number, rectangle)
+            self._space.take(number, rectangle)
 
     def _rectangles(self, piece: Piece) -> list[Rectangle]:
         size = self._program.buffers[piece.buffer].size
         return [
-            (low, high, start, allocation.end)
+            rectangle
             for allocation in piece.allocations(len(self._program))
-            for low, high, start in allocation.parts(size)
+            for rectangle in allocation.rectangles(size)
         ]
 
     def repack(self) -> bool:
@@ -142,6 +142,6 @@ class Heap:
             moved[number] = replace(piece, offset=offset)
         self._space = Space(self._problem)
         for number, piece in moved.items():
-            self._take(self._space, number, piece)
+            self._take(number, piece)
         changed, self.pieces = moved != self.pieces, moved
         return changed

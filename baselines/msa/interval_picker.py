@@ -49,7 +49,7 @@ class IntervalPicker:
         """(T,): seconds of each instruction with everything in slow memory."""
         seconds = np.cumsum(self.elapsed * self._runs)
         self._until: Floats = np.concatenate(([0.0], seconds))
-        self._clock: list[float] = self._until.tolist()
+        self._clock: list[float] = self._until.tolist()  # quicker for single times
         self._longest = options.max_overlap_to_mem_size_async_copy_ratio * self.copy_s(
             problem.target.capacity
         )

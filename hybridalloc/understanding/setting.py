@@ -173,5 +173,5 @@ class Room:
         value = max(0.0, self.worths[index]) + self._least  # fewer, if they tie
         if allocation.buffer in self._immovable:
             value = self._most
-        for low, high, start in allocation.parts(size):
-            self._space.take(index, (low, high, start, allocation.end), value)
+        for rectangle in allocation.rectangles(size):
+            self._space.take(index, rectangle, value)
