@@ -1,0 +1,33 @@
+"""What a lower bound is, and what comes with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hybridalloc.arrays import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What a little more of a resource would save, by the relaxation's dual values."""
+
+    capacity: Floats
+    """(T,): seconds for each byte more of fast memory during one instruction."""
+    copy_bandwidth: float
+    """Seconds for each byte a second more at which copies run."""
+
+    @property
+    def fast_memory(self) -> float:
+        """Seconds for each byte more of fast memory."""
+        return float(self.capacity.sum())
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A time that no valid map beats."""
+
+    seconds: float
+    """Infinite if no valid map exists."""
+    prices: Prices
+    runtime: float
+    """Seconds that it took."""
