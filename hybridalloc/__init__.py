@@ -7,8 +7,9 @@ from hybridalloc.memory_map import Allocation, Eviction, MemoryMap, Origin, Slic
 from hybridalloc.problem import CostModel, Problem
 from hybridalloc.program import Access, Buffer, Instruction, Loop, Memory, Program
 from hybridalloc.solver import Incumbent, Outcome, Result, Run, Solver, Status
-from hybridalloc.solving import solve
+from hybridalloc.solving import bounded, solve
 from hybridalloc.target import Target
+from hybridalloc.verification import OptimalityReport, Verdict, verify
 
 __all__ = [
     "Access",
@@ -26,6 +27,7 @@ __all__ = [
     "Loop",
     "Memory",
     "MemoryMap",
+    "OptimalityReport",
     "Origin",
     "Outcome",
     "Problem",
@@ -38,7 +40,10 @@ __all__ = [
     "StrategyError",
     "Target",
     "UsageError",
+    "Verdict",
     "Within",
+    "bounded",
     "get_target",
     "solve",
+    "verify",
 ]

@@ -1,14 +1,15 @@
-"""``solve()``: run a strategy on a problem, and judge what it hands back."""
+"""``solve()`` runs a strategy and judges its answer; ``bounded()`` adds a bound."""
 
 from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hybridalloc.compose import as_solver, name_of
 from hybridalloc.errors import UsageError
@@ -28,11 +29,10 @@ from hybridalloc.solver import (
 )
 from hybridalloc.target import Target
 
-if TYPE_CHECKING:
-    pass
-
 DEFAULT_STRATEGY = "greedy"
 DEFAULT_TIME_LIMIT_S = 60.0
+PROOF_TOLERANCE = 1e-5
+"""By which part of a lower bound a time may exceed it and still count as optimal."""
 
 
 def solve(
@@ -48,6 +48,7 @@ def solve(
     target: Target | str | None = None,
     cost_model: CostModel | str | None = None,
     capacity: int | None = None,
+    max_slices: int | None = None,
 ) -> Result:
     """Look for the valid memory map of least simulated time.
 
@@ -70,6 +71,8 @@ def solve(
         cost_model: With a path: how time is judged, by default ``roofline`` or what
             the problem file says.
         capacity: With a path: bytes of fast memory, instead of the target's.
+        max_slices: With a path: the most parts of one prefetch, instead of the
+            target's.
 
     Raises:
         UsageError: The strategy, target or an option does not exist or apply, or the
@@ -88,7 +91,7 @@ def solve(
         seed=seed,
         workers=workers,
     )
-    problem = _read(problem, target, cost_model, capacity)
+    problem = _read(problem, target, cost_model, capacity, max_slices)
     if not time_limit >= 0:
         raise UsageError(f"time limit {time_limit} is not >= 0 seconds")
     incumbents = _begin(problem, name_of(solver), time_limit, callback)
@@ -129,18 +132,23 @@ def _read(
     target: Target | str | None,
     cost_model: CostModel | str | None,
     capacity: int | None,
+    max_slices: int | None,
 ) -> Problem:
     if isinstance(problem, Problem):
-        if (target, cost_model, capacity) != (None, None, None):
+        if any(x is not None for x in (target, cost_model, capacity, max_slices)):
             raise UsageError(
-                "target, cost_model and capacity go with a path; a problem carries "
-                "its own"
+                "target, cost_model, capacity and max_slices go with a path; a problem "
+                "carries its own"
             )
         return problem
     from hybridalloc.io.read import read_problem
 
     return read_problem(
-        problem, target=target, cost_model=cost_model, capacity=capacity
+        problem,
+        target=target,
+        cost_model=cost_model,
+        capacity=capacity,
+        max_slices=max_slices,
     )
 
 
@@ -209,3 +217,53 @@ def _metrics(incumbents: Incumbents) -> Metrics | None:
         moved_bytes=simulation.moved_bytes,
         stall_s=simulation.stall_s,
     )
+
+
+def bounded(result: Result, bound_s: float) -> Result:
+    """An answer, with what a lower bound of its problem proves of it.
+
+    Args:
+        result: The answer of ``solve()``.
+        bound_s: Seconds that no valid map of the same problem beats, such as
+            ``lower_bound(problem).seconds``; infinite if there is no valid map.
+
+    Returns:
+        The same answer with the larger bound of the two, and the status that follows:
+        optimal if it exceeds the bound by at most ``PROOF_TOLERANCE``, infeasible if
+        there is neither a map nor can be any. A bound that the answer refutes is
+        left out with a warning.
+    """
+    known_s = max(bound_s, result.bound or 0.0)
+    if result.time is None:
+        if math.isfinite(known_s):
+            return replace(result, bound=known_s or None)
+        return replace(result, status=Status.INFEASIBLE, bound=None)
+    if known_s == 0 < result.time or is_refuted(known_s, result.time):
+        return result
+    optimal = is_optimal(result.time, known_s)
+    return replace(
+        result,
+        status=Status.OPTIMAL if optimal else result.status,
+        bound=min(known_s, result.time),
+    )
+
+
+def is_optimal(time_s: float, bound_s: float) -> bool:
+    """Whether a lower bound proves that no time is less than this one.
+
+    >>> is_optimal(1.000009, 1.0), is_optimal(1.00002, 1.0)
+    (True, False)
+    """
+    return time_s <= bound_s * (1 + PROOF_TOLERANCE)
+
+
+def is_refuted(bound_s: float, time_s: float) -> bool:
+    """Whether the time of a valid map shows that a lower bound is wrong; then warns."""
+    if bound_s <= time_s * (1 + PROOF_TOLERANCE):
+        return False
+    warnings.warn(
+        f"a defect in the lower bound: {bound_s} s, yet a map of {time_s} s is valid; "
+        f"it is left out; please report it",
+        stacklevel=3,
+    )
+    return True

@@ -282,6 +282,7 @@ def test_a_run_counts_down_to_its_deadline() -> None:
         ({"workers": 0}, "workers 0 is not >= 1"),
         ({"capacity": 4096}, "a problem carries its own"),
         ({"cost_model": "cycles"}, "a problem carries its own"),
+        ({"max_slices": 1}, "a problem carries its own"),
     ],
 )
 def test_options_that_cannot_be_met_are_refused(
@@ -305,6 +306,19 @@ def test_a_path_takes_target_cost_model_and_capacity(bundled: Path) -> None:
     assert [problem.target.name for problem in seen] == ["tpu-v4i", "tpu-v4"]
     assert [problem.cost_model for problem in seen] == ["roofline", "cycles"]
     assert [problem.target.capacity for problem in seen] == [128 * 2**20, 4096]
+
+
+def test_a_path_takes_the_most_slices_of_a_prefetch(bundled: Path) -> None:
+    seen: list[int] = []
+
+    class Look:
+        def solve(self, problem: Problem, run: Run) -> Outcome:
+            seen.append(problem.target.copy_engine.max_slices)
+            return UNANSWERED
+
+    solve(bundled / "mixer_block_b128", Look())
+    solve(bundled / "mixer_block_b128", Look(), max_slices=1)
+    assert seen == [4, 1]
 
 
 @pytest.mark.parametrize("capacity", [1.5, True, "16MiB"])

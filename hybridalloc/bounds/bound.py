@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hybridalloc.arrays import Floats
+from hybridalloc.bounds.certificate import Certificate
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,5 +30,8 @@ class Bound:
     seconds: float
     """Infinite if no valid map exists."""
     prices: Prices
+    certificate: Certificate
+    """Its proof, which counts in units of ``unit_s`` seconds."""
+    unit_s: float
     runtime: float
     """Seconds that it took."""

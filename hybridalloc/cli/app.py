@@ -8,7 +8,15 @@ from typing import Annotated
 
 import typer
 
-from hybridalloc.cli import answers, inspection, listings, picture, understanding
+from hybridalloc.cli import (
+    answers,
+    comparison,
+    inspection,
+    listings,
+    picture,
+    proofs,
+    understanding,
+)
 from hybridalloc.cli.output import show
 
 app = typer.Typer(
@@ -47,7 +55,9 @@ def _version() -> str:
 
 _COMMANDS: dict[str, Callable[..., int]] = {
     "solve": answers.solve,
-    "compare": answers.compare,
+    "compare": comparison.compare,
+    "bound": proofs.bound,
+    "verify": proofs.verify,
     "check": inspection.check,
     "info": inspection.info,
     "convert": inspection.convert,

@@ -61,15 +61,38 @@ Capacity = Annotated[
         show_default=False,
     ),
 ]
+MaxSlices = Annotated[
+    int | None,
+    typer.Option(
+        "--max-slices",
+        min=1,
+        metavar="N",
+        help="The most parts of one prefetch. [default: the target's]",
+        show_default=False,
+    ),
+]
 TimeLimit = Annotated[
     float | None,
     typer.Option(
         min=0,
         metavar="SEC",
-        help="Seconds of search. [default: 60, or none with --iterations]",
+        help="Seconds. [default: 60, or none with --iterations]",
         show_default=False,
     ),
 ]
+BoundTime = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        metavar="SEC",
+        help="Of these, seconds for a lower bound at the end; 0 for none. [default: a "
+        "fifth of the time limit, at most 30; 10 without a limit]",
+        show_default=False,
+    ),
+]
+Seed = Annotated[int, typer.Option(min=0, help="The same seed, the same map.")]
+Workers = Annotated[int, typer.Option(min=1, help="Processes or threads.")]
+Rows = Annotated[int, typer.Option(min=1, help="The most rows of a table.")]
 Json = Annotated[
     bool, typer.Option("--json", help="Print JSON and nothing else on stdout.")
 ]
@@ -90,6 +113,7 @@ def read_given(
     target: str | None,
     cost_model: CostModel | None,
     capacity: str | None,
+    max_slices: int | None = None,
 ) -> Problem:
     """The problem that a command's options describe; the step says that it is read.
 
@@ -99,7 +123,11 @@ def read_given(
     """
     say_reading(step, path)
     return read_problem(
-        path, target=target, cost_model=cost_model, capacity=size_or_none(capacity)
+        path,
+        target=target,
+        cost_model=cost_model,
+        capacity=size_or_none(capacity),
+        max_slices=max_slices,
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,13 +14,20 @@ from hybridalloc.cli.options import (
     Input,
     Json,
     Model,
+    Rows,
     TargetName,
     given_map,
     read_given,
 )
 from hybridalloc.cli.output import progress, show, show_json
+from hybridalloc.memory_map import MemoryMap
+from hybridalloc.problem import Problem
 
-Rows = Annotated[int, typer.Option(min=1, help="The most rows of a table.")]
+if TYPE_CHECKING:
+    from hybridalloc.understanding import Explanation, Stay
+
+PRICES_S = 10.0
+"""Seconds for the lower bound whose prices are shown: a coarse one."""
 
 
 def explain(
@@ -36,11 +44,20 @@ def explain(
     target: TargetName = None,
     cost_model: Model = None,
     capacity: Capacity = None,
+    prices: Annotated[
+        bool,
+        typer.Option(
+            "--prices",
+            help="Also say whether it is worth the space: by a lower bound, which "
+            "takes some seconds.",
+        ),
+    ] = False,
     limit: Rows = 20,
     as_json: Json = False,
 ) -> int:
     """Say why a buffer is, or is not, in fast memory, and what that is worth."""
     from hybridalloc.report.explanation import explanation_json, explanation_parts
+    from hybridalloc.report.pricing import price_parts
     from hybridalloc.understanding.explaining import explain as find_reasons
 
     with progress() as step:
@@ -48,12 +65,30 @@ def explain(
         memory_map = given_map(map_path, problem)
         step(f"explaining {buffer}")
         found = find_reasons(problem, memory_map, buffer)
+        priced = None
+        if prices:
+            step("pricing fast memory")
+            priced = _priced(problem, memory_map, found)
     if as_json:
         head = {"input": str(input_path), "map": map_path}
-        show_json({**head, **explanation_json(found)})
+        tail = {} if priced is None else {"stays": [asdict(stay) for stay in priced]}
+        show_json({**head, **explanation_json(found), **tail})
     else:
         show(*explanation_parts(found, str(input_path), limit))
+        if priced is not None:
+            show(*price_parts(priced, limit))
     return Exit.ANSWER
+
+
+def _priced(
+    problem: Problem, memory_map: MemoryMap, found: Explanation
+) -> tuple[Stay, ...]:
+    """What each stay of the buffer costs and saves, by a lower bound."""
+    from hybridalloc.bounds import lower_bound  # loads a solver of linear programs
+    from hybridalloc.understanding.pricing import stays
+
+    bound = lower_bound(problem, time_limit=PRICES_S, cutoff=found.time_s)
+    return stays(problem, memory_map, found, bound.prices)
 
 
 def diff(

@@ -31,6 +31,7 @@ def read_problem(
     target: Target | str | None = None,
     cost_model: CostModel | str | None = None,
     capacity: int | None = None,
+    max_slices: int | None = None,
 ) -> Problem:
     """Read a problem file, a workload folder or a scheduled HLO module.
 
@@ -40,15 +41,21 @@ def read_problem(
             A problem file keeps its compute times under another target.
         cost_model: The cost model, ``roofline`` if neither given nor carried.
         capacity: Bytes of fast memory, in place of the target's.
+        max_slices: The most parts of one prefetch, in place of the target's.
 
     Raises:
         InputError: The input cannot be read, or is none of these.
-        UsageError: The target or cost model is unknown, or the capacity is missing
-            or impossible.
+        UsageError: The target or cost model is unknown, the capacity is missing, or
+            it or the number of slices is impossible.
     """
-    return read_input(
-        path, target=target, cost_model=cost_model, capacity=capacity
-    ).problem
+    found = read_input(
+        path,
+        target=target,
+        cost_model=cost_model,
+        capacity=capacity,
+        max_slices=max_slices,
+    )
+    return found.problem
 
 
 def read_input(
@@ -57,6 +64,7 @@ def read_input(
     target: Target | str | None = None,
     cost_model: CostModel | str | None = None,
     capacity: int | None = None,
+    max_slices: int | None = None,
 ) -> Input:
     """Read a problem together with what else its source holds.
 
@@ -79,7 +87,7 @@ def read_input(
             found = _read_xla(path, text, _sized(machine, capacity))
         problem = replace(
             found.problem,
-            target=_sized(machine, capacity),
+            target=_sliced(_sized(machine, capacity), max_slices),
             cost_model=CostModel(cost_model or found.problem.cost_model),
         )
     except ValueError as error:
@@ -94,6 +102,18 @@ def _sized(target: Target, capacity: int | None) -> Target:
         return target if capacity is None else target.with_capacity(capacity)
     except ValueError as error:
         raise UsageError(str(error)) from error
+
+
+def _sliced(target: Target, max_slices: int | None) -> Target:
+    if isinstance(max_slices, bool) or not isinstance(max_slices, int | None):
+        raise UsageError(f"max_slices {max_slices!r}: expected a whole number")
+    if max_slices is None:
+        return target
+    try:
+        engine = replace(target.copy_engine, max_slices=max_slices)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    return replace(target, copy_engine=engine)
 
 
 def _read_xla(path: Path, text: str | None, target: Target) -> Input:

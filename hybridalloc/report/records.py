@@ -119,7 +119,7 @@ def record(
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """Geometric means of a strategy's speed-ups at one capacity, over all inputs."""
+    """Geometric means of a strategy at one capacity, over all inputs."""
 
     strategy: str
     capacity_bytes: int
@@ -129,6 +129,10 @@ class Mean:
     """How many have a speed-up against all-slow."""
     inputs_vs_xla: int
     """How many have one against the compiler's own answer."""
+    gap: float | None
+    """Of time over lower bound, less 1."""
+    inputs_with_gap: int
+    """How many have a gap."""
 
 
 def means(records: Sequence[Record]) -> tuple[Mean, ...]:
@@ -146,6 +150,8 @@ def means(records: Sequence[Record]) -> tuple[Mean, ...]:
 def _mean(strategy: str, capacity: int, rows: list[Record]) -> Mean:
     vs_slow = [row.speedup_vs_slow for row in rows if row.speedup_vs_slow]
     vs_xla = [row.speedup_vs_xla for row in rows if row.speedup_vs_xla]
+    gaps = [1 + x for row in rows if (x := row.gap) is not None and math.isfinite(x)]
+    above = geometric_mean(gaps)
     return Mean(
         strategy,
         capacity,
@@ -153,6 +159,8 @@ def _mean(strategy: str, capacity: int, rows: list[Record]) -> Mean:
         geometric_mean(vs_xla),
         len(vs_slow),
         len(vs_xla),
+        None if above is None else above - 1,
+        len(gaps),
     )
 
 

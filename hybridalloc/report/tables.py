@@ -11,6 +11,8 @@ from rich.table import Table
 
 from hybridalloc.report.records import Mean, Record, means
 from hybridalloc.report.units import MISSING, ratio_text, size_text, time_text
+from hybridalloc.report.words import gap_text
+from hybridalloc.solver import Status
 from hybridalloc.target import Target
 
 
@@ -72,29 +74,28 @@ def answer_table(row: Record) -> Group:
 
 
 def comparison_table(rows: Sequence[Record]) -> Group:
-    """A row for each answer, and geometric means of the speed-ups.
+    """A row for each answer, and geometric means of speed-ups and gaps.
 
-    Columns for strategy and capacity appear only where there are several; the times of
-    the references only where each program has one row.
+    Columns for strategy and capacity appear only where there are several, and take the
+    places of those at the end.
     """
     names = short_names([row.input for row in rows])
     varied = [name for name in _CHOICES if _several(rows, name)]
-    references = [] if varied else ["all slow", "XLA"]
     table = new_table(
         ["program", *(_CHOICES[name] for name in varied)],
-        ["time", *references, "vs slow", "vs XLA", "peak", "search"],
+        _FIGURES[: len(_FIGURES) - len(varied)],
     )
+    table.columns[0].no_wrap = False  # gives way first where there is little room
     previous = None
     for row in rows:
         name = names[row.input] if row.input != previous else ""
-        times = [time_text(row.slow_s), time_text(row.xla_s)] if references else []
-        table.add_row(name, *_choice(row, varied), _time(row), *times, *_figures(row))
+        figures = _figures(row)[: len(table.columns) - 1 - len(varied)]
+        table.add_row(name, *_choice(row, varied), *figures)
         previous = row.input
     table.add_section()
     for mean in means(rows):
-        blank = [""] * (1 + len(references))
         first = ["geometric mean", *_choice(mean, varied)]
-        table.add_row(*first, *blank, *_mean_figures(mean))
+        table.add_row(*first, *_mean_figures(mean))
     return Group(_title("", rows), "", table)
 
 
@@ -154,6 +155,8 @@ def short_names(paths: Sequence[str]) -> dict[str, str]:
     }
 
 
+_FIGURES = ["time", "vs slow", "vs XLA", "bound", "gap", "search", "peak"]
+"""The columns of a comparison, but for the choices."""
 _CHOICES = {"strategy": "strategy", "capacity_bytes": "capacity"}
 """What distinguishes the answers to one input, and the columns that say it."""
 
@@ -185,18 +188,30 @@ def _time(row: Record) -> str:
 
 def _figures(row: Record) -> list[str]:
     return [
+        _time(row),
         ratio_text(row.speedup_vs_slow),
         ratio_text(row.speedup_vs_xla),
-        size_text(row.peak_bytes),
+        time_text(row.bound_s),
+        _gap(row),
         f"{row.runtime_s:.1f} s",
+        size_text(row.peak_bytes),
     ]
 
 
+def _gap(row: Record) -> str:
+    if row.status == Status.OPTIMAL:
+        return "optimal"
+    return MISSING if row.gap is None else gap_text(row.gap)
+
+
 def _mean_figures(mean: Mean) -> list[str]:
-    partial = 0 < mean.inputs_vs_xla < mean.inputs
-    of = f" (of {mean.inputs_vs_xla})" if partial else ""
+    def of(count: int) -> str:
+        return f" (of {count})" if 0 < count < mean.inputs else ""
+
     vs_slow = ratio_text(mean.speedup_vs_slow)
-    return [vs_slow, ratio_text(mean.speedup_vs_xla) + of, "", ""]
+    vs_xla = ratio_text(mean.speedup_vs_xla) + of(mean.inputs_vs_xla)
+    gap = MISSING if mean.gap is None else gap_text(mean.gap)
+    return ["", vs_slow, vs_xla, "", gap + of(mean.inputs_with_gap)]
 
 
 def _reference(seconds: float | None, speedup: float | None) -> str:
@@ -214,7 +229,7 @@ def _peak(row: Record) -> str:
 def _bound(row: Record) -> str:
     if row.gap is None:
         return time_text(row.bound_s)
-    return f"{time_text(row.bound_s)}: {row.gap:.2%} above it"
+    return f"{time_text(row.bound_s)}, gap {gap_text(row.gap)}"
 
 
 _LABELS = {

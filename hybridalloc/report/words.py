@@ -86,3 +86,18 @@ def copies_text(allocation: Allocation) -> str:
         waits = out.issue == out.due
         text += " and waited for" if waits else f", complete by {out.due}"
     return text
+
+
+def gap_text(gap: float) -> str:
+    """A gap, or another part of a time, in percent.
+
+    >>> gap_text(2.5), gap_text(0.4948), gap_text(0.0234), gap_text(0.00003)
+    ('250 %', '49.5 %', '2.34 %', '<0.01 %')
+    >>> gap_text(0.0)
+    '0 %'
+    """
+    percent = 100 * gap
+    if percent < 0.01:
+        return "0 %" if percent < 0.0001 else "<0.01 %"
+    digits = 0 if percent >= 100 else 1 if percent >= 10 else 2
+    return f"{percent:.{digits}f} %"

@@ -5,5 +5,14 @@ from hybridalloc.understanding.differing import diff
 from hybridalloc.understanding.explaining import explain
 from hybridalloc.understanding.explanation import Explanation
 from hybridalloc.understanding.naming import find_buffer
+from hybridalloc.understanding.pricing import Stay, stays
 
-__all__ = ["Difference", "Explanation", "diff", "explain", "find_buffer"]
+__all__ = [
+    "Difference",
+    "Explanation",
+    "Stay",
+    "diff",
+    "explain",
+    "find_buffer",
+    "stays",
+]

@@ -8,12 +8,14 @@ import shutil
 import signal
 from pathlib import Path
 
+import bound_stand_ins
 import pytest
 from commands import Command
+from named_problems import CHAIN, FASTEST
 
 from hybridalloc import registry
 from hybridalloc.checker import check
-from hybridalloc.io.json_format import read_map
+from hybridalloc.io.json_format import read_map, write_problem
 from hybridalloc.io.read import read_problem
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
@@ -67,6 +69,20 @@ class InterruptedAtOnce:
         raise AssertionError("Ctrl-C had no effect")
 
 
+class Fastest:
+    """Finds the best map of the chain, and proves nothing."""
+
+    def solve(self, problem: Problem, run: Run) -> Outcome:
+        return Outcome(FASTEST)
+
+
+class Proves:
+    """Finds it, and proves that it is the best."""
+
+    def solve(self, problem: Problem, run: Run) -> Outcome:
+        return Outcome(FASTEST, Status.OPTIMAL)
+
+
 class Unanswered:
     """Finds nothing."""
 
@@ -100,11 +116,30 @@ class Broken:
 
 
 @pytest.fixture
+def use(monkeypatch: pytest.MonkeyPatch) -> bound_stand_ins.Use:
+    return bound_stand_ins.user(monkeypatch)
+
+
+@pytest.fixture(autouse=True)
+def bound(use: bound_stand_ins.Use) -> bound_stand_ins.StandIn:
+    """A bound that takes no time: 1 ms, which no map of these tests meets."""
+    return use(1e-3)
+
+
+@pytest.fixture
+def chain(tmp_path: Path) -> Path:
+    """The chain of three instructions as a file: 48 s, 24 s with x and y fast."""
+    path = tmp_path / "chain.json"
+    write_problem(CHAIN, path)
+    return path
+
+
+@pytest.fixture
 def strategy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Registers the strategies of this module by their lower-case names."""
     for solver in (
         *(Interrupted, InterruptedAtOnce, Unanswered, Infeasible),
-        *(Vandal, Broken),
+        *(Vandal, Broken, Fastest, Proves),
     ):
         entry = Entry(f"{__name__}:{solver.__name__}", "for tests")
         entries = {**registry.STRATEGIES, solver.__name__.lower(): entry}
@@ -138,7 +173,8 @@ def test_solve_as_json_prints_exactly_the_keys_of_the_contract(
     assert (answer["target"], answer["cost_model"]) == ("tpu-v4i", "roofline")
     assert answer["capacity_bytes"] == 128 * 2**20
     assert (answer["status"], answer["valid"]) == ("feasible", True)
-    assert answer["bound_s"] is answer["gap"] is None
+    assert answer["bound_s"] == 1e-3
+    assert math.isclose(answer["gap"], answer["time_s"] / 1e-3 - 1)
 
 
 def test_speed_ups_are_the_times_of_the_references_over_the_maps_own(
@@ -305,7 +341,9 @@ def test_compare_shows_a_row_for_each_answer_and_geometric_means(
     assert "lstm_lm_b64_s128" in slow
     assert "1.000x" in replay
     assert slow_mean.startswith("geometric mean  ")
-    assert replay.split()[-6] == replay_mean.split()[-2]  # the mean of one
+    vs_slow = replay.split()[3]  # after strategy, time and unit
+    assert vs_slow == replay_mean.split()[3]  # the mean of one
+    assert "1 ms" in replay.split("x  ")[-1]
 
 
 def test_compare_leaves_out_what_does_not_apply_with_one_warning_line(
@@ -347,3 +385,123 @@ def test_ctrl_c_ends_a_comparison_after_the_row_it_met(
     assert ran.code == 0
     rows = json.loads(ran.out)
     assert [row["strategy"] for row in rows] == ["slow", "interrupted"]
+
+
+@pytest.mark.usefixtures("strategy")
+def test_solve_reserves_the_end_of_its_time_for_a_bound(
+    command: Command, chain: Path, use: bound_stand_ins.Use
+) -> None:
+    made = use(20.0)
+    ran = command("solve", chain, "--strategy", "fastest", "--json")
+    answer = json.loads(ran.out)
+    assert (answer["status"], answer["bound_s"]) == ("feasible", 20.0)
+    assert math.isclose(answer["gap"], 0.2)  # 24 / 20 - 1
+    assert made.calls == [(12.0, 24.0)]  # a fifth of 60 s
+    arguments = ("--strategy", "fastest", "--time-limit", "1000")
+    command("solve", chain, *arguments)
+    command("solve", chain, *arguments, "--bound-time", "500")
+    command("solve", chain, "--strategy", "fastest", "--iterations", "5")
+    assert [seconds for seconds, _ in made.calls[1:]] == [30.0, 500.0, 10.0]
+
+
+@pytest.mark.usefixtures("strategy")
+def test_a_time_that_meets_the_bound_is_optimal(
+    command: Command, chain: Path, use: bound_stand_ins.Use
+) -> None:
+    use(24.0)
+    ran = command("solve", chain, "--strategy", "fastest")
+    assert "status               optimal\n" in ran.out
+    assert "lower bound          24 s, gap 0 %\n" in ran.out
+    ran = command("compare", chain, "--strategies", "fastest,slow", "--json")
+    assert [row["status"] for row in json.loads(ran.out)] == ["optimal", "feasible"]
+    assert "optimal" in command("compare", chain, "--strategies", "fastest").out
+
+
+@pytest.mark.usefixtures("strategy")
+def test_no_bound_is_sought_without_time_for_it_or_after_a_proof(
+    command: Command, chain: Path, bound: bound_stand_ins.StandIn
+) -> None:
+    ran = command("solve", chain, "--strategy", "fastest", "--bound-time", "0")
+    assert "lower bound          -\n" in ran.out
+    proven = json.loads(command("solve", chain, "--strategy", "proves", "--json").out)
+    assert (proven["status"], proven["bound_s"]) == ("optimal", 24.0)
+    command("solve", chain, "--strategy", "infeasible")
+    command("solve", chain, "--strategy", "interrupted")
+    assert bound.calls == []
+
+
+def test_a_bound_cannot_take_more_time_than_there_is(
+    command: Command, chain: Path
+) -> None:
+    ran = command("solve", chain, "--bound-time", "5", "--time-limit", "4")
+    assert (ran.code, ran.out) == (2, "")
+    assert "--bound-time 5: expected at most the time limit, 4 s" in ran.err
+
+
+@pytest.mark.usefixtures("strategy")
+def test_ctrl_c_during_the_bound_keeps_the_answer(
+    command: Command, chain: Path, use: bound_stand_ins.Use
+) -> None:
+    use(20.0, interrupted=True)
+    ran = command("solve", chain, "--strategy", "fastest", "--json")
+    answer = json.loads(ran.out)
+    assert (ran.code, answer["time_s"], answer["bound_s"]) == (0, 24.0, 20.0)
+
+
+@pytest.mark.usefixtures("strategy")
+def test_an_infinite_bound_proves_that_there_is_no_map(
+    command: Command, chain: Path, use: bound_stand_ins.Use
+) -> None:
+    use(math.inf)
+    ran = command("solve", chain, "--strategy", "unanswered", "--json")
+    answer = json.loads(ran.out)
+    assert (ran.code, answer["status"], answer["bound_s"]) == (1, "infeasible", None)
+
+
+@pytest.mark.usefixtures("strategy")
+def test_compare_bounds_each_problem_once_for_all_strategies(
+    command: Command, chain: Path, use: bound_stand_ins.Use
+) -> None:
+    """Of 48 s, 24 s and 24 s the least is the cutoff; 64 bytes are another problem."""
+    made = use(20.0)
+    ran = command(
+        *("compare", chain, "--strategies", "slow,fastest", "--json"),
+        *("--capacity", "32,64"),
+    )
+    gaps = [round(row["gap"], 9) for row in json.loads(ran.out)]
+    assert gaps == [1.4, 0.2] * 2  # 48 / 20 - 1 and 24 / 20 - 1
+    assert made.calls == [(12.0, 24.0)] * 2
+
+
+@pytest.mark.usefixtures("strategy")
+def test_a_strategys_proof_bounds_the_others(
+    command: Command, chain: Path, bound: bound_stand_ins.StandIn
+) -> None:
+    ran = command("compare", chain, "--strategies", "slow,proves", "--json")
+    assert [row["gap"] for row in json.loads(ran.out)] == [1.0, 0.0]
+    assert bound.calls == []
+
+
+@pytest.mark.usefixtures("strategy")
+def test_compare_shows_bound_and_gap_and_the_mean_gap(
+    command: Command, chain: Path, use: bound_stand_ins.Use
+) -> None:
+    """The mean of one: 24 / 20 - 1."""
+    use(20.0)
+    lines = command("compare", chain, "--strategies", "fastest").out.splitlines()
+    assert lines[2].split()[-4:] == ["bound", "gap", "search", "peak"]
+    assert "20 s  20.0 %" in lines[4]
+    assert lines[-1].endswith("20.0 %")
+
+
+@pytest.mark.usefixtures("strategy")
+def test_ctrl_c_during_a_bound_ends_a_comparison_with_it(
+    command: Command, chain: Path, use: bound_stand_ins.Use
+) -> None:
+    use(20.0, interrupted=True)
+    ran = command(
+        *("compare", chain, "--strategies", "slow,fastest", "--json"),
+        *("--capacity", "32,64"),
+    )
+    assert ran.code == 0
+    assert [row["bound_s"] for row in json.loads(ran.out)] == [20.0, 20.0]

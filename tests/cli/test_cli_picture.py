@@ -29,7 +29,8 @@ def test_show_draws_a_map_file_over_time_with_a_buffer_brought_out(
     command: Command, workload: Path, tmp_path: Path
 ) -> None:
     found, out = tmp_path / "map.json", tmp_path / "map.svg"
-    command("solve", workload, "--strategy", "greedy", "--out", found)
+    quick = ("--strategy", "greedy", "--bound-time", "0")
+    command("solve", workload, *quick, "--out", found)
     options = ("--x", "time", "--buffer", "#3", "--cost-model", "roofline")
     ran = command("show", workload, found, "--out", out, *options)
     assert (ran.code, ran.err) == (0, "")

@@ -31,7 +31,8 @@ def run(
 def test_exit_code_and_output_reach_the_shell(
     root: Path, bundled: Path, tmp_path: Path
 ) -> None:
-    ran = run("solve", bundled / "lstm_lm_b64_s128", "--json", cwd=tmp_path, root=root)
+    given = ("solve", bundled / "lstm_lm_b64_s128", "--bound-time", "1", "--json")
+    ran = run(*given, cwd=tmp_path, root=root)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert json.loads(ran.stdout)["valid"] is True
     ran = run("solve", "none", cwd=tmp_path, root=root)
@@ -60,7 +61,7 @@ def test_without_arguments_it_shows_its_help(
 ) -> None:
     assert main([]) == 0
     shown = capsys.readouterr().out
-    for name in ("solve", "compare", "check", "info", "convert", "targets"):
+    for name in ("solve", "compare", "bound", "verify", "check", "info", "targets"):
         assert name in shown
 
 

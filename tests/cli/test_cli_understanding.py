@@ -6,6 +6,7 @@ import json
 from dataclasses import fields
 from pathlib import Path
 
+import bound_stand_ins
 import pytest
 from commands import Command
 
@@ -124,3 +125,19 @@ def test_an_invalid_map_is_refused_with_exit_code_2(
     ran = command("diff", lstm, slow, "input", "--capacity", "1MiB")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith("error: the second map is not valid: offset: ")
+
+
+def test_explain_prices_the_space_only_when_asked(
+    command: Command, lstm: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """16 MiB at 1e-12 s a byte, for 39 instructions: 39 * 16.78 us = 654.3 us."""
+    made = bound_stand_ins.user(monkeypatch)(3e-3)
+    plain = command("explain", lstm, "input", "#3")
+    assert "Is it worth the space?" not in plain.out
+    assert made.calls == []
+    priced = command("explain", lstm, "input", "#3", "--prices").out
+    assert "held  [16, 55)         654.3 µs       3.397 ms  worth it" in priced
+    values = json.loads(
+        command("explain", lstm, "input", "#3", "--prices", "--json").out
+    )
+    assert values["stays"][0]["price_s"] == pytest.approx(39 * 2**24 * 1e-12)

@@ -91,6 +91,9 @@ def test_target_cost_model_and_capacity_may_be_chosen(hlo: Path, saved: Path) ->
         small_problem(), target=V4.with_capacity(4096), cost_model=CostModel.ROOFLINE
     )
     assert read_problem(saved, target="tpu-v4i").target.name == "tpu-v4i"
+    sliced = read_problem(saved, max_slices=2).target
+    engine = replace(small_problem().target.copy_engine, max_slices=2)
+    assert sliced == replace(small_problem().target, copy_engine=engine)
 
 
 def test_a_target_without_a_capacity_needs_one(hlo: Path) -> None:
@@ -108,6 +111,8 @@ def test_a_target_without_a_capacity_needs_one(hlo: Path) -> None:
             "unknown cost model 'guess'; known: roofline, cycles",
         ),
         ({"capacity": -1}, "capacity -1 is not in"),
+        ({"max_slices": 0}, "max_slices 0 is not >= 1"),
+        ({"max_slices": True}, "max_slices True: expected a whole number"),
     ],
 )
 def test_a_wish_that_cannot_be_met_is_a_usage_error(

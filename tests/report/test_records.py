@@ -49,6 +49,14 @@ def test_means_are_geometric_for_each_strategy_and_capacity() -> None:
     assert other.speedup_vs_xla is None
 
 
+def test_the_mean_gap_is_that_of_time_over_bound() -> None:
+    rows = [replace(ROW, gap=0.25), replace(ROW, gap=1.0), ROW]
+    (mean,) = means([*rows, replace(ROW, gap=math.inf)])
+    assert mean.gap is not None
+    assert math.isclose(mean.gap, 2.5**0.5 - 1)  # sqrt(1.25 * 2)
+    assert (mean.inputs, mean.inputs_with_gap) == (4, 2)
+
+
 def test_a_row_without_an_answer_has_no_part_in_the_mean() -> None:
     unknown = replace(ROW, status="unknown", time_s=None, speedup_vs_slow=None)
     (mean,) = means([unknown, ROW])

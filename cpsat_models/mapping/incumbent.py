@@ -1,0 +1,60 @@
+"""The best map so far, and the best bound."""
+
+from __future__ import annotations
+
+import math
+
+from hybridalloc.memory_map import MemoryMap
+from hybridalloc.problem import Problem
+from hybridalloc.simulator import Simulator
+from hybridalloc.solver import Outcome, Run, Status
+
+TOLERANCE = 1e-5
+"""A map is optimal whose time is above the bound by no more than this part of it."""
+
+
+class Incumbent:
+    """What is known so far."""
+
+    def __init__(self, problem: Problem, run: Run) -> None:
+        self._problem = problem
+        self._run = run
+        self.simulator = Simulator(problem)
+        self.best: MemoryMap | None = None
+        self.seconds = math.inf
+        """Of the best map."""
+        self.sliced_bound = 0.0
+        """Seconds that no map beats."""
+        self.bound = 0.0
+        """Seconds that no map beats whose prefetches are in one piece; infinite if
+        there is none."""
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether no map with prefetches in one piece is better."""
+        bound = max(self.bound, self.sliced_bound)
+        return self.seconds <= bound * (1 + TOLERANCE)
+
+    def offer(self, memory_map: MemoryMap) -> float:
+        """Take a valid map if it is better: its time, in seconds."""
+        seconds = self.simulator.simulate(memory_map).time_s
+        if seconds < self.seconds:
+            self.best, self.seconds = memory_map, seconds
+            self._run.report(memory_map)
+        return seconds
+
+    def outcome(self) -> Outcome:
+        """What it comes to: proofs about maps in one piece hold for all where the
+        target slices no prefetch."""
+        bound = self.sliced_bound
+        if self._problem.target.copy_engine.max_slices == 1:
+            bound = max(bound, self.bound)
+        if self.best is None:
+            if bound == math.inf:
+                return Outcome(None, Status.INFEASIBLE)
+            return Outcome(None, Status.UNKNOWN)
+        bound = min(bound, self.seconds)
+        proven = self.seconds <= bound * (1 + TOLERANCE)
+        return Outcome(
+            self.best, Status.OPTIMAL if proven else Status.FEASIBLE, bound
+        )

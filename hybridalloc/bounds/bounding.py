@@ -1,0 +1,104 @@
+"""``lower_bound()``: a time that no valid map beats."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from fractions import Fraction
+
+import numpy as np
+
+from hybridalloc.arrays import Floats
+from hybridalloc.bounds.bound import Bound, Prices
+from hybridalloc.bounds.branching import BranchAndBound
+from hybridalloc.bounds.covers import Covers
+from hybridalloc.bounds.envelopes import Envelopes
+from hybridalloc.bounds.linear_program import Row
+from hybridalloc.bounds.linear_solver import Solution
+from hybridalloc.bounds.relaxation import Relaxation, relax
+from hybridalloc.cost_model import compile_costs
+from hybridalloc.errors import UsageError
+from hybridalloc.problem import Problem
+
+ROUNDING = Fraction(1, 10**9)
+"""The share by which a bound is lowered, so that no rounding in the sums of a map's
+time, or of the relaxation's coefficients, puts that below it."""
+
+
+def lower_bound(
+    problem: Problem, *, time_limit: float = 60.0, cutoff: float = math.inf
+) -> Bound:
+    """Prove a time that no valid map of a problem beats.
+
+    A mixed-integer relaxation, cover and envelope cuts, and branch and bound, all
+    checked in exact arithmetic (docs/bounds.md). Ctrl-C ends the search, not the
+    program: what is proven until then is returned.
+
+    Args:
+        problem: The program, the target and the cost model.
+        time_limit: Seconds; the bound is the better the more there are.
+        cutoff: Seconds; a bound this high is good enough, such as the time of a map.
+
+    Raises:
+        UsageError: The time limit is no number of seconds, or the problem's times
+            are not finite.
+    """
+    if not time_limit >= 0:
+        raise UsageError(f"time limit {time_limit} is not >= 0 seconds")
+    started = time.monotonic()
+    deadline = started + time_limit
+    relaxation = relax(problem, _unit_s(problem))
+    covers, envelopes = Covers(relaxation), Envelopes(relaxation)
+
+    def separate(values: Floats) -> Iterator[Row]:
+        yield from covers.separate(values)
+        yield from envelopes.separate(values, deadline)
+
+    search = BranchAndBound(relaxation.program, separate, deadline)
+    with suppress(KeyboardInterrupt):
+        search.run(cutoff / relaxation.unit_s)
+    return Bound(
+        seconds=_seconds(search.bound, relaxation.unit_s),
+        prices=_prices(relaxation, search.first),
+        certificate=search.certificate(),
+        unit_s=relaxation.unit_s,
+        runtime=time.monotonic() - started,
+    )
+
+
+def _unit_s(problem: Problem) -> float:
+    """The mean time of an instruction with everything in slow memory."""
+    costs = compile_costs(problem)
+    slow_s = np.maximum(np.maximum(costs.compute_s, costs.all_slow_s), costs.empty_s)
+    total = float((costs.runs * slow_s).sum())
+    if not math.isfinite(total):
+        raise UsageError(
+            f"program {problem.program.name}: its time is not finite under target "
+            f"{problem.target.name}: {total} s with everything in slow memory"
+        )
+    return total / len(problem.program) or 1.0
+
+
+def _seconds(bound: Fraction | None, unit_s: float) -> float:
+    if bound is None:
+        return math.inf
+    return max(0.0, float(bound * Fraction(unit_s) * (1 - ROUNDING)))
+
+
+def _prices(relaxation: Relaxation, first: Solution | None) -> Prices:
+    """The dual values of the relaxation before all cuts; 0 if there was no time."""
+    count = len(relaxation.problem.program)
+    if first is None or not first.optimal:
+        return Prices(np.zeros(count), 0.0)
+    fast = relaxation.problem.target.fast
+    levels = -first.reduced_costs[relaxation.levels] * relaxation.unit_s
+    work = relaxation.work
+    # A stall costs what it takes; idle time, what its row would pay for more of it.
+    pays = np.where(work.row < 0, 1.0, -first.duals[work.row])
+    spent = first.values[work.column] * work.amount * pays * work.seconds_per_byte
+    return Prices(
+        capacity=np.maximum(levels, 0.0) / fast.alignment,
+        copy_bandwidth=float(spent.sum()) * relaxation.unit_s,
+    )

@@ -1,0 +1,99 @@
+"""The relaxation: a mixed-integer program whose optimum no valid map beats.
+
+Every valid map is a solution of it that costs no more than the map takes, so its
+optimum, and that of any further relaxation, is a lower bound. Time is counted over
+one whole run, so an instruction or copy within a loop counts as often as it runs, and
+every quantity that differs between iterations stands for its mean: the rows are
+linear, so what holds in each iteration holds for the mean.
+
+What is relaxed: offsets (capacity counts units of the alignment, not places); the order
+of copies in their queues (only that copies take no more time out of instructions than
+those leave idle, at full speed: two queues that share it half and half take as much);
+limits on outstanding copies; the part of a prefetch that is not yet copied, and that of
+an eviction that already is, hold nothing; and the start-up time of copies.
+
+The rules of one buffer are in ``residency``, those of copies in ``copies``, the time
+of instructions in ``running``, and what all compete for in ``resources``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hybridalloc.arrays import Floats, Ints
+from hybridalloc.bounds.copies import Copies, Work
+from hybridalloc.bounds.halving import Halving
+from hybridalloc.bounds.linear_program import Builder, LinearProgram
+from hybridalloc.bounds.residency import Context, Stay, relax_buffer
+from hybridalloc.bounds.resources import FastMemory, IdleTime
+from hybridalloc.bounds.running import Running
+from hybridalloc.bounds.space import free_units
+from hybridalloc.loops import Loops
+from hybridalloc.problem import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Relaxation:
+    """The program, and what its columns and rows mean."""
+
+    problem: Problem
+    program: LinearProgram
+    unit_s: float
+    """Seconds in one unit of the program's time, that of its objective."""
+    free: Ints
+    """(T,): units of fast memory that allocations may take."""
+    served: dict[tuple[int, int], int]
+    """The column that is 1 where fast memory serves an access, by instruction and
+    buffer; accesses without one are served from slow memory."""
+    elapsed: Ints
+    """(T,): the columns of what instructions take in one run."""
+    runs: Floats
+    """(T,): how often each runs, divided by ``unit_s``."""
+    levels: Ints
+    """(T,): the columns of what is held during each instruction."""
+    stays: tuple[Stay, ...]
+    work: Work
+
+
+def relax(problem: Problem, unit_s: float) -> Relaxation:
+    """The relaxation of a problem.
+
+    Args:
+        problem: The program, the target and the cost model.
+        unit_s: Seconds that shall be one unit of time; best about the mean time of an
+            instruction, so that numbers are neither tiny nor huge.
+    """
+    builder = Builder()
+    loops = Loops(problem.program)
+    tree = Halving(len(problem.program))
+    free = free_units(problem)
+    memory = FastMemory(builder, tree, free)
+    running = Running(builder, problem, free, unit_s)
+    idle = IdleTime(builder, tree, running.idle_rows, running.most_idle)
+    copies = Copies(builder, problem, loops, memory, idle, unit_s)
+    context = Context(
+        builder=builder,
+        problem=problem,
+        loops=loops,
+        free=free,
+        served=running.served,
+        copies=copies,
+        memory=memory,
+        cross_program=builder.row(high=problem.target.cross_program_prefetches),
+    )
+    buffers = range(len(problem.program.buffers))
+    stays = [stay for buffer in buffers for stay in relax_buffer(context, buffer)]
+    return Relaxation(
+        problem=problem,
+        program=builder.build(),
+        unit_s=unit_s,
+        free=free,
+        served=running.served,
+        elapsed=np.array(running.columns),
+        runs=running.runs,
+        levels=memory.columns,
+        stays=tuple(stays),
+        work=copies.work(),
+    )

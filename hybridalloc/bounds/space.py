@@ -1,0 +1,46 @@
+"""Fast memory in whole units of its alignment.
+
+Every allocation starts at a multiple of the alignment, so no two touch one unit, and
+one of ``size`` bytes takes ``ceil(size / alignment)`` units. A unit can be taken if its
+first byte can: what starts within a unit cannot be an allocation, and what reaches
+into it from before covers its first byte.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hybridalloc.arrays import Ints
+from hybridalloc.problem import Problem
+
+
+def units(size: int, alignment: int) -> int:
+    """The units that an allocation of so many bytes takes.
+
+    >>> units(8192, 4096), units(8193, 4096)
+    (2, 3)
+    """
+    return -(-size // alignment)
+
+
+def free_units(problem: Problem) -> Ints:
+    """(T,): the units that allocations may take during each instruction."""
+    fast = problem.target.fast
+    capacity = problem.target.capacity
+    scratch = np.array([x.scratch_bytes for x in problem.program.instructions])
+    free = np.empty(len(problem.program), dtype=np.int64)
+    for low in np.unique(scratch):
+        taken = [(0, min(int(low), capacity)), *fast.reserved]
+        free[scratch == low] = _free(taken, capacity, fast.alignment)
+    return free
+
+
+def _free(
+    taken: list[tuple[int, int]], capacity: int, alignment: int
+) -> int:
+    """The units below the capacity whose first byte is in none of the ranges."""
+    count, next_unit = 0, 0
+    for low, high in sorted(taken):
+        count += max(0, units(min(low, capacity), alignment) - next_unit)
+        next_unit = max(next_unit, units(high, alignment))
+    return count + max(0, units(capacity, alignment) - next_unit)

@@ -1,0 +1,164 @@
+"""A lower bound and its prices, in words and tables, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.console import RenderableType
+from rich.table import Table
+
+from hybridalloc.problem import Problem
+from hybridalloc.report.records import References, finite
+from hybridalloc.report.tables import facts_table, new_table, short_name, simulated
+from hybridalloc.report.units import MISSING, size_text, time_text
+from hybridalloc.report.words import gap_text, left_out
+
+if TYPE_CHECKING:
+    from hybridalloc.bounds.bound import Bound
+
+_MIB, _GB = 2**20, 1e9
+_NEGLIGIBLE = 1e-9
+"""A price below this part of all of them is rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionPrice:
+    """What fast memory is worth during one instruction."""
+
+    instruction: int
+    name: str
+    price_s_per_mib: float
+
+
+@dataclass(frozen=True, slots=True)
+class BoundRecord:
+    """A lower bound in figures; the fields are the keys of ``bound --json``."""
+
+    input: str
+    target: str
+    cost_model: str
+    capacity_bytes: int
+    max_slices: int
+    bound_s: float
+    """Infinite if no valid map exists."""
+    infeasible: bool
+    """Whether that is proven."""
+    slow_s: float
+    xla_s: float | None
+    slow_gap: float | None
+    """``slow_s / bound_s - 1``."""
+    xla_gap: float | None
+    price_s_per_mib: float | None
+    """Seconds of a run that a MiB more of fast memory would save."""
+    price_s_per_gbps: float | None
+    """Seconds of a run that copies faster by 1e9 bytes a second would save."""
+    runtime_s: float
+    instructions: tuple[InstructionPrice, ...]
+    """Those with a price, the highest first."""
+
+    def as_json(self) -> dict[str, object]:
+        """The record for JSON."""
+        return {name: finite(value) for name, value in asdict(self).items()}
+
+
+def bound_record(
+    name: str, problem: Problem, bound: Bound, references: References
+) -> BoundRecord:
+    """What a lower bound comes to.
+
+    Args:
+        name: What to call the input.
+        problem: What was bounded.
+        bound: The bound.
+        references: The times that it is compared with, of the same problem.
+    """
+    infeasible = not np.isfinite(bound.seconds)
+    prices = bound.prices
+    return BoundRecord(
+        input=name,
+        target=problem.target.name,
+        cost_model=problem.cost_model.value,
+        capacity_bytes=problem.target.capacity,
+        max_slices=problem.target.copy_engine.max_slices,
+        bound_s=bound.seconds,
+        infeasible=infeasible,
+        slow_s=references.slow_s,
+        xla_s=references.xla_s,
+        slow_gap=_gap(references.slow_s, bound.seconds),
+        xla_gap=_gap(references.xla_s, bound.seconds),
+        price_s_per_mib=None if infeasible else prices.fast_memory * _MIB,
+        price_s_per_gbps=None if infeasible else prices.copy_bandwidth * _GB,
+        runtime_s=bound.runtime,
+        instructions=() if infeasible else tuple(_instructions(problem, bound)),
+    )
+
+
+def bound_parts(row: BoundRecord, limit: int) -> Iterator[RenderableType]:
+    """What there is to say to people, one part after the other.
+
+    Args:
+        row: The figures.
+        limit: The most instructions to list.
+    """
+    title = (
+        f"{short_name(row.input)}; {size_text(row.capacity_bytes)} of fast memory; "
+        f"{simulated(row.cost_model, row.target)}"
+    )
+    if row.infeasible:
+        yield title
+        yield ""
+        yield "No valid map exists (proven): what must be in fast memory does not fit."
+        return
+    yield facts_table(
+        title,
+        {
+            "lower bound": time_text(row.bound_s),
+            "all in slow memory": _above(row.slow_s, row.slow_gap),
+            "XLA's own answer": _above(row.xla_s, row.xla_gap),
+            "1 MiB more of fast memory": _lowers(row.price_s_per_mib),
+            "1 GB/s more for copies": _lowers(row.price_s_per_gbps),
+            "found in": f"{row.runtime_s:.1f} s",
+        },
+    )
+    if row.instructions:
+        yield ""
+        yield _price_table(row.instructions[:limit])
+        yield from left_out(len(row.instructions), limit, "instructions")
+
+
+def _instructions(problem: Problem, bound: Bound) -> Iterator[InstructionPrice]:
+    prices = bound.prices.capacity
+    least = _NEGLIGIBLE * bound.prices.fast_memory
+    for t in np.argsort(-prices, kind="stable"):
+        if not prices[t] > least:
+            break
+        name = problem.program.instructions[t].name
+        yield InstructionPrice(int(t), name, float(prices[t]) * _MIB)
+
+
+def _gap(time_s: float | None, bound_s: float) -> float | None:
+    if time_s is None or not 0 < bound_s < float("inf"):
+        return None
+    return time_s / bound_s - 1
+
+
+def _above(time_s: float | None, gap: float | None) -> str:
+    if gap is None:
+        return time_text(time_s)
+    return f"{time_text(time_s)}, {gap_text(gap)} above the bound"
+
+
+def _lowers(seconds: float | None) -> str:
+    if seconds is None:
+        return MISSING
+    return f"lowers the bound by about {time_text(seconds)}"
+
+
+def _price_table(prices: tuple[InstructionPrice, ...]) -> Table:
+    table = new_table(["fast memory is worth most at"], ["a MiB more saves"])
+    for x in prices:
+        table.add_row(f"{x.instruction} {x.name}", time_text(x.price_s_per_mib))
+    return table
