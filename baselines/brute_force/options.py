@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -10,10 +11,16 @@ import numpy as np
 from hybridalloc.arrays import Ints
 from hybridalloc.baselines.brute_force.choices import Choice
 from hybridalloc.baselines.brute_force.costs import Queued
-from hybridalloc.baselines.brute_force.dominance import EVICTION, PREFETCH, copies
+from hybridalloc.baselines.brute_force.dominance import (
+    EVICTION,
+    PREFETCH,
+    Copy,
+    copies,
+)
 from hybridalloc.baselines.brute_force.placement import Group, Placement
 from hybridalloc.baselines.brute_force.stays import span
-from hybridalloc.memory_map import Allocation, Origin
+from hybridalloc.cost_model import traffic_s
+from hybridalloc.memory_map import Origin
 from hybridalloc.problem import Problem
 
 
@@ -27,6 +34,8 @@ class Option:
     groups: tuple[Group, ...]
     takes: Ints
     """In the order of ``Shared.limits``."""
+    busy_s: float
+    """Seconds in one run that slow memory serves the buffer's accesses and copies."""
 
 
 class Shared:
@@ -37,7 +46,7 @@ class Shared:
     """
 
     def __init__(self, problem: Problem, placement: Placement) -> None:
-        self._program = problem.program
+        self._problem, self._program = problem, problem.program
         self._end = len(problem.program)
         engine = problem.target.copy_engine
         points = self._end + 1
@@ -50,36 +59,64 @@ class Shared:
         )
         """(T + 2 (T+1) + 1,)"""
 
-    def options(self, choices: Iterable[Choice]) -> list[Option]:
-        """The choices that take no more than there is."""
-        options = map(self._option, choices)
+    def options(self, buffer: int, choices: Iterable[Choice]) -> list[Option]:
+        """The choices for a buffer that take no more than there is."""
+        options = [self._option(buffer, choice) for choice in choices]
         return [x for x in options if bool((x.takes <= self.limits).all())]
 
-    def _option(self, choice: Choice) -> Option:
+    def _option(self, buffer: int, choice: Choice) -> Option:
         allocations = choice.allocations
+        size = self._program.buffers[buffer].size
         queued = tuple(
-            (i, (self._program.buffers[x.buffer].size, moved))
+            (i, (size, moved))
             for i, x in enumerate(allocations)
             if (moved := copies(x))
         )
-        groups = tuple(
-            Group(
-                allocations[members[0]].buffer,
-                sum(span(allocations[i].start, allocations[i].end) for i in members),
-            )
-            for members in choice.groups
-        )
-        return Option(choice, queued, groups, self._takes(choice))
+        groups = []
+        for members in choice.groups:
+            held = 0
+            for i in members:
+                held |= span(allocations[i].start, allocations[i].end)
+            groups.append(Group(buffer, held))
+        takes, busy_s = self._takes(size, choice), self._busy_s(buffer, choice)
+        return Option(choice, queued, tuple(groups), takes, busy_s)
 
-    def _takes(self, choice: Choice) -> Ints:
+    def _takes(self, size: int, choice: Choice) -> Ints:
         takes = np.zeros_like(self.limits)
         takes[-1] = choice.is_cross_program
         first = {PREFETCH: self._end, EVICTION: 2 * self._end + 1}
         for allocation in choice.allocations:
-            size = self._program.buffers[allocation.buffer].size
             takes[allocation.start : allocation.end] += size
             for queue, issue, due in copies(allocation):
                 if queue == EVICTION or allocation.origin is Origin.PREFETCHED:
                     begin = first[queue]
                     takes[begin + issue : begin + max(due, issue + 1)] += 1
         return takes
+
+    def _busy_s(self, buffer: int, choice: Choice) -> float:
+        slow, runs = self._problem.target.slow, self._program.multiplicity
+        seconds = sum(
+            runs[use.instruction] * traffic_s(slow, use.access)
+            for use in self._program.uses[buffer]
+            if not choice.served >> use.instruction & 1
+        )
+        size = self._program.buffers[buffer].size
+        for allocation in choice.allocations:
+            for copy in copies(allocation):
+                seconds += self._runs(copy) * self._copy_s(copy, size)
+        return seconds
+
+    def _copy_s(self, copy: Copy, size: int) -> float:
+        slow = self._problem.target.slow
+        rate = slow.write_bandwidth if copy[0] == EVICTION else slow.read_bandwidth
+        return self._problem.target.copy_engine.startup_s + size / rate
+
+    def _runs(self, copy: Copy) -> int:
+        """How often a copy happens: once in each run of the bodies that hold it."""
+        _, issue, due = copy
+        return math.prod(
+            loop.trip_count
+            for loop in self._program.loops
+            if loop.start <= issue <= due <= loop.end
+            and (loop.start < issue < loop.end or loop.start < due < loop.end)
+        )

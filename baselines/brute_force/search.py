@@ -74,7 +74,7 @@ class Search:
         Raises:
             TimeoutError: At the deadline.
         """
-        options = [self._by_served(each) for each in choices]
+        options = [self._by_served(b, each) for b, each in enumerate(choices)]
         for number, served in enumerate(self._in_order(options)):
             if number == self._run.iterations:
                 return False
@@ -83,38 +83,72 @@ class Search:
             Combinations(self, clock, chosen, self._run).all()
         return True
 
-    def _by_served(self, choices: Sequence[Choice]) -> dict[int, list[Option]]:
+    def _by_served(
+        self, buffer: int, choices: Sequence[Choice]
+    ) -> dict[int, list[Option]]:
         options: dict[int, list[Option]] = defaultdict(list)
-        for option in self.shared.options(choices):
+        for option in self.shared.options(buffer, choices):
             options[option.choice.served].append(option)
         return options
 
     def _in_order(self, options: Sequence[dict[int, list[Option]]]) -> Iterator[Served]:
-        """What may be served at one time, by the time in which instructions run."""
-        running = RunningTimes(self._problem)
-        least = [
-            {x: reduce(np.minimum, [y.takes for y in ys]) for x, ys in each.items()}
-            for each in options
-        ]
-        nothing = np.zeros_like(self.shared.limits)
-        heap: list[tuple[float, int, Served, Ints]] = [(0.0, 0, (), nothing)]
+        """What may be served at one time, by the least time that it may take.
+
+        Instructions run one after the other, and slow memory serves accesses and
+        copies one after the other.
+        """
+        running, least = RunningTimes(self._problem), _least(options)
+        busy_s = [min((x[1] for x in each.values()), default=0.0) for each in least]
+        heap = [_Node(0.0, 0, (), np.zeros_like(self.shared.limits), sum(busy_s))]
         pushed = 0
         while heap:
-            seconds, _, served, taken = heapq.heappop(heap)
-            if self.best.rules_out(seconds):
+            node = heapq.heappop(heap)
+            if self.best.rules_out(node.least_s):
                 return
             if self._run.expired:
                 raise TimeoutError
-            if len(served) == len(options):
-                yield served
+            buffer = len(node.served)
+            if buffer == len(options):
+                yield node.served
                 continue
-            for mask, takes in least[len(served)].items():
-                more, total = (*served, mask), taken + takes
-                if (total > self.shared.limits).any():
+            for mask, (takes, seconds) in least[buffer].items():
+                served, taken = (*node.served, mask), node.taken + takes
+                if (taken > self.shared.limits).any():
                     continue
                 pushed += 1
-                node = (running.least(more), -pushed, more, total)
-                heapq.heappush(heap, node)
+                busy = node.busy_s - busy_s[buffer] + seconds
+                least_s = max(running.least(served), busy * (1 - ROUNDING))
+                heapq.heappush(heap, _Node(least_s, -pushed, served, taken, busy))
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Node:
+    """Some buffers' served accesses."""
+
+    least_s: float
+    number: int
+    """Different for each, so that no more is compared."""
+    served: Served
+    taken: Ints
+    """What choices for these buffers take at least of what is shared."""
+    busy_s: float
+    """Seconds that slow memory is busy at least, with all buffers."""
+
+
+def _least(
+    options: Sequence[dict[int, list[Option]]],
+) -> list[dict[int, tuple[Ints, float]]]:
+    """For each buffer and what is served of it: what its options take at least."""
+    return [
+        {
+            served: (
+                reduce(np.minimum, [option.takes for option in group]),
+                min(option.busy_s for option in group),
+            )
+            for served, group in each.items()
+        }
+        for each in options
+    ]
 
 
 class Combinations:
@@ -137,6 +171,9 @@ class Combinations:
             for each in options
         ]
         self._options = sorted(timed, key=len)
+        least = [min(x.busy_s for _, _, x in each) for each in self._options]
+        self._later_s = [sum(least[i + 1 :]) for i in range(len(least))]
+        """For each buffer, the seconds that slow memory is busy with those after."""
 
     def all(self) -> None:
         """Search them to the end; report what is better than the best map.
@@ -144,25 +181,31 @@ class Combinations:
         Raises:
             TimeoutError: At the deadline.
         """
-        self._extend((), np.zeros_like(self._search.shared.limits))
+        self._extend((), np.zeros_like(self._search.shared.limits), 0.0)
 
-    def _extend(self, chosen: tuple[Option, ...], taken: Ints) -> None:
-        if len(chosen) == len(self._options):
+    def _extend(
+        self, chosen: tuple[Option, ...], taken: Ints, busy_s: float
+    ) -> None:
+        depth = len(chosen)
+        if depth == len(self._options):
             self._finish(chosen)
             return
-        best = self._search.best
-        for alone_s, _, option in self._options[len(chosen)]:
+        best, limits = self._search.best, self._search.shared.limits
+        for alone_s, _, option in self._options[depth]:
             if best.rules_out(alone_s):
                 return
             if self._run.expired:
                 raise TimeoutError
+            busy = busy_s + option.busy_s
+            if best.rules_out((busy + self._later_s[depth]) * (1 - ROUNDING)):
+                continue
             total, more = taken + option.takes, (*chosen, option)
-            if (total > self._search.shared.limits).any():
+            if (total > limits).any():
                 continue
             if chosen and option.queued and best.rules_out(self._fastest(more)[0]):
                 continue
             if self._offsets(more) is not None:
-                self._extend(more, total)
+                self._extend(more, total, busy)
 
     def _offsets(self, chosen: Sequence[Option]) -> tuple[int, ...] | None:
         groups = tuple(sorted(group for x in chosen for group in x.groups))

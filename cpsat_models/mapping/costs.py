@@ -101,9 +101,9 @@ def _elapsed(
 def _terms(costs: Costs, units: Units, t: int) -> Iterator[Term]:
     """The terms of ``Costs`` as one list, the roofline's two first.
 
-    With nothing in fast memory, ``line_s`` and ``R + extra_s`` are no more than
-    ``empty_s``, so they hold there too; and where ``empty_s`` is larger than all else,
-    the time falls from it with the first access in fast memory, whichever it is.
+    With nothing in fast memory, ``line_s`` and ``R + extra_s`` come to ``empty_s``, so
+    they hold there too. Where there is neither, the time is at least ``empty_s``, and
+    rises to ``floor_s`` with the first access in fast memory, whichever it is.
     """
     low, high = costs.first_access[t], costs.first_access[t + 1]
     count = int(high - low)
@@ -123,13 +123,11 @@ def _terms(costs: Costs, units: Units, t: int) -> Iterator[Term]:
         moved = costs.access_bytes[low:high].tolist()
         yield Term(units.down(floor), none)
         yield Term(units.down(line), tuple(-units.up(slope * x) for x in moved))
-    elif floor or (not extra and float(costs.empty_s[t])):
-        empty, least = units.down(float(costs.empty_s[t])), units.down(floor)
-        yield Term(min(empty, least), none)
+    elif floor:  # more than ``empty_s``
+        empty, most = units.down(float(costs.empty_s[t])), units.down(floor)
+        yield Term(empty, none)
         for i in range(count):
-            yield Term(empty, (*none[:i], least - empty, *none[i + 1 :]))
-        if not count:
-            yield Term(empty, none)
+            yield Term(empty, (*none[:i], most - empty, *none[i + 1 :]))
 
 
 def _seen(costs: Costs, t: int) -> Iterator[tuple[frozenset[int], float]]:

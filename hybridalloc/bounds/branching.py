@@ -170,7 +170,9 @@ class _Gains:
 
     def best(self, values: Floats, binary: Ints) -> int | None:
         """The column to divide at; ``None`` if all are whole."""
-        fractional = binary[np.abs(values[binary] - np.rint(values[binary])) > _INTEGRAL]
+        fractional = binary[
+            np.abs(values[binary] - np.rint(values[binary])) > _INTEGRAL
+        ]
         if not fractional.size:
             return None
         known = sum(self.count.values())

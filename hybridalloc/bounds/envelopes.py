@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from hybridalloc.arrays import Floats, Ints
-from hybridalloc.bounds.linear_program import Builder, Row
+from hybridalloc.bounds.linear_program import LinearProgram, Row
 from hybridalloc.bounds.linear_solver import LinearSolver
 from hybridalloc.bounds.relaxation import Relaxation
 from hybridalloc.cost_model import elapsed
@@ -27,6 +28,8 @@ _LEAST_VIOLATION = 1e-5
 _ROUNDING = 2.0**-40
 """Cuts are lowered by this share, so that rounding makes none of them wrong."""
 _GRID = 2.0**40
+_STEEPEST = 1e3
+"""No face is steeper, in the greatest time of an instruction for one access."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,8 @@ class _Choices:
     """(accesses,)"""
     fast: Floats
     """(choices, accesses): 1 where fast."""
+    entries: csr_matrix
+    """(choices, 1 + accesses): the same after a column of ones."""
     times: Floats
     """(choices,), as shares of the greatest."""
     unit: float
@@ -69,12 +74,9 @@ class Envelopes:
             deadline: When to be done, in seconds of ``time.monotonic()``.
         """
         split = [self._choices_of(t) for t in self._fractional(values)]
-        builder = Builder()
-        for choices in split:
-            _add(builder, choices, values)
         if not split:
             return
-        found = LinearSolver(builder.build()).solve(deadline)
+        found = LinearSolver(_highest_faces(split, values)).solve(deadline)
         if not found.optimal:
             return
         first = 0
@@ -107,18 +109,42 @@ class Envelopes:
             column=int(relaxation.elapsed[t]),
             columns=self._columns[t],
             fast=fast,
+            entries=csr_matrix(np.hstack([np.ones((len(fast), 1)), fast])),
             times=np.array(times) / unit,
             unit=unit * float(relaxation.runs[t]),
         )
 
 
-def _add(builder: Builder, choices: _Choices, values: Floats) -> None:
-    """The highest face at a solution: ``constant + slopes @ fast <= times``."""
-    constant = builder.column(-1e3, 1e3, cost=-1.0)
-    slopes = [builder.column(-1e3, 1e3, cost=-float(x)) for x in values[choices.columns]]
-    for fast, time in zip(choices.fast, choices.times, strict=True):
-        entries = [(x, 1.0) for x, chosen in zip(slopes, fast, strict=True) if chosen]
-        builder.row([(constant, 1.0), *entries], high=float(time))
+def _highest_faces(split: list[_Choices], values: Floats) -> LinearProgram:
+    """For each instruction the face under its times that is highest at a solution.
+
+    Rows are ``constant + slopes @ fast <= times``, one for each choice; columns are
+    each instruction's constant, then its slopes.
+    """
+    at = [np.append(1.0, values[choices.columns]) for choices in split]
+    first = np.cumsum([0, *(x.size for x in at[:-1])])
+    before = np.cumsum([0, *(choices.entries.nnz for choices in split)])
+    starts = [c.entries.indptr[:-1] + n for c, n in zip(split, before, strict=False)]
+    columns = [c.entries.indices + n for c, n in zip(split, first, strict=True)]
+    times = np.concatenate([choices.times for choices in split])
+    cost = -np.concatenate(at)
+    matrix = csr_matrix(
+        (
+            np.ones(before[-1]),
+            np.concatenate(columns),
+            np.concatenate([*starts, before[-1:]]),
+        ),
+        shape=(times.size, cost.size),
+    )
+    return LinearProgram(
+        cost=cost,
+        low=np.full(cost.size, -_STEEPEST),
+        high=np.full(cost.size, _STEEPEST),
+        row_low=np.full(times.size, -math.inf),
+        row_high=times,
+        matrix=matrix,
+        binary=np.zeros(0, dtype=np.int64),
+    )
 
 
 def _cut(choices: _Choices, face: Floats) -> Row:

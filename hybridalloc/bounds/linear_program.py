@@ -80,7 +80,7 @@ class Builder:
 
 @dataclass(frozen=True, slots=True)
 class LinearProgram:
-    """Minimise ``cost @ x`` with low <= x <= high and row_low <= matrix @ x <= row_high.
+    """Minimise ``cost @ x`` where low <= x <= high, row_low <= matrix @ x <= row_high.
 
     Every column has finite bounds, so that any dual values prove a bound.
     """
@@ -98,7 +98,7 @@ class LinearProgram:
     matrix: csr_matrix
     """(rows, columns)"""
     binary: Ints
-    """The columns that are 0 or 1 in every solution of the problem that this relaxes."""
+    """The columns that shall be 0 or 1."""
 
 
 @dataclass(frozen=True, slots=True)

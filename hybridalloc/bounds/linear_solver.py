@@ -5,19 +5,21 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import highspy
 import numpy as np
 
-from hybridalloc.arrays import Floats, Ints
+from hybridalloc.arrays import Floats
 from hybridalloc.bounds.linear_program import LinearProgram, Row
 
 _POLL_S = 0.05
 _LEAST_S = 0.01
 _INFEASIBLE = highspy.HighsModelStatus.kInfeasible
 _OPTIMAL = highspy.HighsModelStatus.kOptimal
+_OUT_OF_TIME = highspy.HighsModelStatus.kTimeLimit
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class LinearSolver:
         self._highs.HandleUserInterrupt = True
         self._highs.passModel(_model(program))
         self._fixed: set[int] = set()
-        self._solved = False
+        self._presolves = True
 
     def add(self, rows: Iterable[Row]) -> None:
         """Add rows."""
@@ -71,7 +73,8 @@ class LinearSolver:
     def solve(self, deadline: float) -> Solution:
         """Solve as far as the time allows.
 
-        The first time with presolve; if numbers are too awkward for that, without.
+        The first time with presolve; without it if numbers are too awkward for that,
+        or if there is no solution, of which presolve leaves no proof.
 
         Args:
             deadline: In seconds of ``time.monotonic()``.
@@ -80,15 +83,15 @@ class LinearSolver:
             KeyboardInterrupt: Ctrl-C.
         """
         status = self._run(deadline)
-        if status not in (_OPTIMAL, _INFEASIBLE) and not self._solved:
+        if self._presolves:
+            self._presolves = False  # it would discard the basis
             self._highs.setOptionValue("presolve", "off")
-            self._highs.clearSolver()
-            status = self._run(deadline)
-        self._solved = self._solved or status == _OPTIMAL
-        self._highs.setOptionValue("presolve", "off")  # it would discard the basis
+            if status not in (_OPTIMAL, _OUT_OF_TIME):
+                self._highs.clearSolver()
+                status = self._run(deadline)
         return self._solution(status)
 
-    def _run(self, deadline: float) -> highspy.HighsModelStatus:
+    def _run(self, deadline: float) -> Any:
         remaining_s = max(_LEAST_S, deadline - time.monotonic())
         if math.isfinite(remaining_s):
             limit = self._highs.getRunTime() + remaining_s
@@ -104,7 +107,7 @@ class LinearSolver:
             raise
         return self._highs.getModelStatus()
 
-    def _solution(self, status: highspy.HighsModelStatus) -> Solution:
+    def _solution(self, status: Any) -> Solution:
         found = self._highs.getSolution()
         duals = np.array(found.row_dual)
         if status == _INFEASIBLE:

@@ -106,9 +106,10 @@ class _Residency:
         return chosen
 
     def _serve(self, buffer: int) -> Iterator[int | None]:
-        """Access by access; what is live across a back edge is at its loop's entry
-        where it is at the exit (the rule ``loop_state``), and what is not is not needed
-        at the entry."""
+        """What is live across a back edge is where it is at the loop's entry.
+
+        That is the rule ``loop_state``; what is not live is not needed at the entry.
+        """
         gates: dict[Loop, int] = {}
         for node in self._line.nodes:
             if node.loop is None:

@@ -109,8 +109,8 @@ class IdleTime:
         """
         blocks, position = [], low if forward else high
         while position < high if forward else position > low:
-            far = self._within(low, position) if forward else self._within(
-                position, high
+            far = (
+                self._within(low, position) if forward else self._within(position, high)
             )
             size = self._cell(position, low, high, max(work, far), forward)
             position += size if forward else 0

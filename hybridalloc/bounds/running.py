@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hybridalloc.arrays import Floats, Ints
-from hybridalloc.bounds.elapsed import Face, Observed, faces, observed
+from hybridalloc.bounds.elapsed import Observed, faces, observed
 from hybridalloc.bounds.linear_program import Builder
 from hybridalloc.bounds.space import units
 from hybridalloc.cost_model import compile_costs

@@ -35,9 +35,7 @@ def free_units(problem: Problem) -> Ints:
     return free
 
 
-def _free(
-    taken: list[tuple[int, int]], capacity: int, alignment: int
-) -> int:
+def _free(taken: list[tuple[int, int]], capacity: int, alignment: int) -> int:
     """The units below the capacity whose first byte is in none of the ranges."""
     count, next_unit = 0, 0
     for low, high in sorted(taken):
