@@ -101,7 +101,9 @@ def _sets(
 def _extended(
     life: Life, stays: Sequence[Stay], chosen: tuple[Stay, ...], first: int
 ) -> Iterator[tuple[Stay, ...]]:
-    if _each_matters(life, chosen, life.end) and _is_current(life, chosen, life.end + 1):
+    if _each_matters(life, chosen, life.end) and _is_current(
+        life, chosen, life.end + 1
+    ):
         yield chosen
     passed = 0
     for index in range(first, len(stays)):
@@ -187,9 +189,7 @@ def _is_current(life: Life, chosen: Sequence[Stay], until: int) -> bool:
     )
 
 
-def _one_group(
-    only: Problem, allocations: tuple[Allocation, ...]
-) -> Iterator[Groups]:
+def _one_group(only: Problem, allocations: tuple[Allocation, ...]) -> Iterator[Groups]:
     """All at the one offset that a buffer has, or that will do as it has no bytes."""
     groups = (tuple(range(len(allocations))),) if allocations else ()
     size = only.program.buffers[0].size
@@ -199,9 +199,7 @@ def _one_group(
         yield groups
 
 
-def _groupings(
-    only: Problem, allocations: tuple[Allocation, ...]
-) -> Iterator[Groups]:
+def _groupings(only: Problem, allocations: tuple[Allocation, ...]) -> Iterator[Groups]:
     """The groupings that make a set valid, and of them the least restricting.
 
     Offsets matter to one buffer's rules only through which are the same, and to make

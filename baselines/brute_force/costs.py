@@ -17,6 +17,12 @@ from hybridalloc.simulator import Simulator
 from hybridalloc.simulator.map_arrays import MapArrays
 
 
+ROUNDING = 1e-12
+"""Times that differ by no more than this share are equal."""
+Served = tuple[int, ...]
+"""For each buffer, the instructions whose access fast memory serves, as a mask."""
+
+
 class RunningTimes:
     """How long instructions run, stalls apart, with some accesses still open.
 

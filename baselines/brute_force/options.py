@@ -47,6 +47,7 @@ class Shared:
 
     def __init__(self, problem: Problem, placement: Placement) -> None:
         self._problem, self._program = problem, problem.program
+        self.placement = placement
         self._end = len(problem.program)
         engine = problem.target.copy_engine
         points = self._end + 1

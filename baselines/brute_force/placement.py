@@ -113,9 +113,7 @@ class Placement:
             if mask & held:
                 yield -(-high // self._alignment) * self._alignment
 
-    def _is_free(
-        self, boxes: Sequence[Box], held: int, offset: int, size: int
-    ) -> bool:
+    def _is_free(self, boxes: Sequence[Box], held: int, offset: int, size: int) -> bool:
         if offset % self._alignment or offset + size > self._capacity:
             return False
         return not any(

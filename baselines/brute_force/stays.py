@@ -100,9 +100,7 @@ class Life:
 
     def gates_after(self, point: int) -> int:
         """The loops that end after a point, as a mask."""
-        return sum(
-            1 << number for number, x in enumerate(self._gates) if x.end > point
-        )
+        return sum(1 << number for number, x in enumerate(self._gates) if x.end > point)
 
     def _begins_whole(self, loop: Loop) -> bool:
         """Whether an iteration first overwrites the buffer: it is not live before."""

@@ -81,6 +81,7 @@ def _elapsed(
     if not any(any(term.changes) for term in terms) and not seen:
         return most
     elapsed = model.new_int_var(0, most, "")
+    model.prefer_least(elapsed)
     for term in terms:
         bound: Linear = term.constant + sum(
             change * literal

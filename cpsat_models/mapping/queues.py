@@ -192,6 +192,7 @@ class QueueBuilder:
             return done, now, 0
         most = body.queues[0].most + body.queues[1].most
         stall = self._model.new_int_var(0, most, "")
+        self._model.prefer_least(stall)
         self.stalls.of[body.loop, point] = stall
         capacity = stall + STALL_SLACK
         after = self._advance(body, capacity, done, now, issued, [])
@@ -237,6 +238,7 @@ class QueueBuilder:
                 after.append(0)
                 continue
             work = self._model.new_int_var(0, body.queues[number].most, "")
+            self._model.prefer_most(work)
             self._model.add(work >= done[number])
             self._model.add(work <= issued[number])
             after.append(work)
