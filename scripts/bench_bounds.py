@@ -19,7 +19,6 @@ import typer
 from rich.console import Console
 
 from hybridalloc.bounds import lower_bound
-from hybridalloc.bounds.certificate import Leaf, Tree
 from hybridalloc.io.read import read_problem
 from hybridalloc.report.records import geometric_mean, reference_times
 from hybridalloc.report.tables import new_table
@@ -71,17 +70,11 @@ def run(folder: Path, cost_model: str, known_s: float) -> Row:
         coarse_bound_s=coarse.seconds,
         xla_s=references.xla_s,
         known_s=min(known),
-        parts=_parts(bound.certificate.tree),
+        parts=bound.certificate.leaves,
         runtime_s=bound.runtime,
         coarse_runtime_s=coarse.runtime,
         gib=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
     )
-
-
-def _parts(tree: Tree) -> int:
-    if isinstance(tree, Leaf):
-        return 1
-    return _parts(tree.zero) + _parts(tree.one)
 
 
 def known_times(files: list[Path], cost_model: str) -> dict[str, float]:

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from hybridalloc.baselines.brute_force.choices import choices
 from hybridalloc.baselines.brute_force.dominance import undominated
-from hybridalloc.baselines.brute_force.search import Search
 from hybridalloc.baselines.brute_force.placement import Placement
+from hybridalloc.baselines.brute_force.search import Search
 from hybridalloc.baselines.pins import is_pinned, pinned
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, pairwise
 
 from hybridalloc.baselines.brute_force.stays import Life, Stay, alone
 from hybridalloc.checker import content, copies, space
@@ -260,7 +260,4 @@ def _refines(finer: Groups, groups: Groups) -> bool:
 def _collide(allocations: Sequence[Allocation], group: Sequence[int]) -> bool:
     """Whether two allocations of a group exist at one time."""
     ordered = sorted((allocations[i].start, allocations[i].end) for i in group)
-    return any(
-        after[0] < before[1]
-        for before, after in zip(ordered, ordered[1:], strict=False)
-    )
+    return any(after[0] < before[1] for before, after in pairwise(ordered))

@@ -27,6 +27,8 @@ class Best:
     seconds: float = math.inf
     cutoff_s: float = math.inf
     """Maps that take longer are of no interest for the moment."""
+    any_will_do: bool = False
+    """Whether for the moment the first map is good enough."""
 
     def offer(self, memory_map: MemoryMap) -> None:
         """Take a valid map if it is better."""
@@ -37,6 +39,8 @@ class Best:
 
     def rules_out(self, seconds: float) -> bool:
         """Whether a map that takes at least so long is of no interest."""
+        if self.any_will_do and self.map is not None:
+            return True
         return seconds >= min(self.seconds, self.cutoff_s) * (1 - ROUNDING)
 
 

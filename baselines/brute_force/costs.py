@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import permutations
 
 import numpy as np
@@ -15,7 +16,6 @@ from hybridalloc.problem import CostModel, Problem
 from hybridalloc.program import Program
 from hybridalloc.simulator import Simulator
 from hybridalloc.simulator.map_arrays import MapArrays
-
 
 ROUNDING = 1e-12
 """Times that differ by no more than this share are equal."""
@@ -130,16 +130,20 @@ def orders(queued: Sequence[Queued]) -> list[tuple[int, ...]]:
 
     The order matters between two that issue copies to one queue at one point.
     """
-    rivals = [
+    rivals = tuple(
         (i, j)
         for j, (_, later) in enumerate(queued)
         for i, (_, earlier) in enumerate(queued[:j])
         if {copy[:2] for copy in earlier} & {copy[:2] for copy in later}
-    ]
-    if not rivals:
-        return [tuple(range(len(queued)))]
+    )
+    return _orders(len(queued), rivals)
+
+
+@cache
+def _orders(count: int, rivals: tuple[tuple[int, int], ...]) -> list[tuple[int, ...]]:
+    """An order of so many things for each way to put these pairs in order."""
     involved = sorted({i for pair in rivals for i in pair})
-    rest = tuple(i for i in range(len(queued)) if i not in involved)
+    rest = tuple(i for i in range(count) if i not in involved)
     different: dict[tuple[bool, ...], tuple[int, ...]] = {}
     for order in permutations(involved):
         place = {i: position for position, i in enumerate(order)}

@@ -16,7 +16,7 @@ from itertools import permutations
 
 from hybridalloc.baselines.brute_force.choices import Choice
 from hybridalloc.baselines.brute_force.stays import span
-from hybridalloc.memory_map import Allocation, Origin
+from hybridalloc.memory_map import Allocation
 
 PREFETCH, EVICTION = range(2)
 Copy = tuple[int, int, int]

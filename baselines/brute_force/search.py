@@ -54,8 +54,10 @@ class Search:
         frontier = Frontier(self._problem, self._shared.limits, self._options)
         lowest_s, slow_s = frontier.lowest_s, self.best.simulator.slow_s
         cutoffs = [lowest_s + share * (slow_s - lowest_s) for share in SHARES]
-        if self.best.map is None and not self._finishes(frontier, first=True):
+        self.best.any_will_do = True
+        if not self._finishes(frontier):
             return False
+        self.best.any_will_do = False
         for self.best.cutoff_s in (*cutoffs, math.inf):
             if not self._finishes(frontier):
                 return False
@@ -63,20 +65,13 @@ class Search:
                 break
         return True
 
-    def _finishes(self, frontier: Frontier, *, first: bool = False) -> bool:
-        """Search for maps below the cutoff: whether it came to the end.
-
-        Args:
-            frontier: What to search.
-            first: Whether the first map is the end.
-        """
+    def _finishes(self, frontier: Frontier) -> bool:
+        """Search for maps that are of interest: whether it came to the end."""
         for served in frontier.in_order(self.best.rules_out):
             if self._run.expired:
                 raise TimeoutError
             if self._iterations == self._run.iterations:
                 return False
-            if first and self.best.map is not None:
-                break
             self._iterations += 1
             options = [self._options[b][mask] for b, mask in enumerate(served)]
             clock = Clock(self.best.simulator, served)

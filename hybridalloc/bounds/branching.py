@@ -22,7 +22,6 @@ from hybridalloc.bounds.certificate import (
     Certificate,
     ExactProgram,
     Leaf,
-    Tree,
 )
 from hybridalloc.bounds.linear_program import LinearProgram, Row
 from hybridalloc.bounds.linear_solver import LinearSolver, Solution
@@ -47,8 +46,8 @@ class _Part:
     """``None``: it has no solution."""
     values: Floats
     """(columns,): the solution of its relaxation, about."""
-    branch: tuple[int, _Part, _Part] | None = None
-    """The column at which it was divided, and the halves."""
+    branch: Branch | None = None
+    """How it was divided, if it was."""
 
 
 class BranchAndBound:
@@ -72,34 +71,38 @@ class BranchAndBound:
         leaf = Leaf.of(np.zeros(program.row_low.size))
         bound = self._exact.bound(leaf, {})
         self._root = _Part({}, leaf, bound, np.zeros(program.cost.size))
+        self._parts = [self._root]
         self.first: Solution | None = None
         """Of the root before all cuts, if there was time for it."""
 
     @property
     def bound(self) -> Fraction | None:
         """What no solution beats; ``None`` if there is none."""
-        bounds = [part.bound for part in _leaves(self._root)]
+        bounds = [part.bound for part in self._parts if part.branch is None]
         return min((x for x in bounds if x is not None), default=None)
 
     def certificate(self) -> Certificate:
         """The proof of the bound."""
-        return Certificate(self._program, tuple(self._cuts), _tree(self._root))
+        parts = tuple(part.branch or part.leaf for part in self._parts)
+        return Certificate(self._program, tuple(self._cuts), parts)
 
     def run(self, cutoff: float) -> None:
         """Search until the bound is the optimum, above the cutoff, or time is up."""
         self._solve_root()
         if self._root.bound is None or self.first is None or not self.first.optimal:
             return
-        count, open_parts = 0, [(self._root.bound, 0, self._root)]
+        open_parts = [(self._root.bound, 0)]
         while open_parts and time.monotonic() < self._deadline:
-            bound, _, part = heapq.heappop(open_parts)
+            bound, index = heapq.heappop(open_parts)
+            part = self._parts[index]
             column = self._gains.best(part.values, self._program.binary)
             if bound >= cutoff or column is None:
                 return
-            for half in self._divide(part, column):
-                count += 1
-                if half.bound is not None:
-                    heapq.heappush(open_parts, (half.bound, count, half))
+            self._divide(part, column)
+            for index in (len(self._parts) - 2, len(self._parts) - 1):
+                half_bound = self._parts[index].bound
+                if half_bound is not None:
+                    heapq.heappush(open_parts, (half_bound, index))
 
     def _solve_root(self) -> None:
         root = self._root
@@ -123,7 +126,8 @@ class BranchAndBound:
         self._exact.add(cuts)
         return bool(cuts)
 
-    def _divide(self, part: _Part, column: int) -> tuple[_Part, _Part]:
+    def _divide(self, part: _Part, column: int) -> None:
+        """Divide a part: its halves are the last two parts then."""
         halves = tuple(
             _Part({**part.fixed, column: value}, part.leaf, part.bound, part.values)
             for value in (0.0, 1.0)
@@ -134,8 +138,8 @@ class BranchAndBound:
                 self._improve(half)
             gain = None if half.bound is None else half.bound - (part.bound or 0)
             self._gains.learn(column, part.values[column], value, gain)
-        part.branch = column, halves[0], halves[1]
-        return halves[0], halves[1]
+        part.branch = Branch(column, len(self._parts), len(self._parts) + 1)
+        self._parts += halves
 
     def _improve(self, part: _Part) -> Solution:
         """Solve the linear program of a part; keep what proves more than before."""
@@ -188,18 +192,3 @@ class _Gains:
     def _mean(self, key: tuple[int, float], usual: float) -> float:
         count = self.count.get(key)
         return self.total[key] / count if count else usual
-
-
-def _leaves(part: _Part) -> Iterable[_Part]:
-    if part.branch is None:
-        yield part
-    else:
-        yield from _leaves(part.branch[1])
-        yield from _leaves(part.branch[2])
-
-
-def _tree(part: _Part) -> Tree:
-    if part.branch is None:
-        return part.leaf
-    column, zero, one = part.branch
-    return Branch(column, _tree(zero), _tree(one))

@@ -10,7 +10,7 @@ is one times a power of two, so no rounding of the solver that found ``y`` matte
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -50,11 +50,10 @@ class Branch:
     """A column that is 0 in one part of the search and 1 in the other."""
 
     column: int
-    zero: Tree
-    one: Tree
-
-
-Tree = Leaf | Branch
+    zero: int
+    """The index of that part."""
+    one: int
+    """The index of that part."""
 
 
 class ExactProgram:
@@ -171,8 +170,14 @@ class Certificate:
     program: LinearProgram
     cuts: tuple[Row, ...]
     """Rows that every map satisfies, beyond those of the program."""
-    tree: Tree
-    """Its dual values count the rows of the program, then the cuts."""
+    parts: tuple[Leaf | Branch, ...]
+    """Of the search, the first being all of it. Their dual values count the rows of
+    the program, then the cuts."""
+
+    @property
+    def leaves(self) -> int:
+        """How many parts are not divided."""
+        return sum(isinstance(part, Leaf) for part in self.parts)
 
     def bound(self) -> Fraction | None:
         """Compute the bound anew, in units of the program's time.
@@ -180,17 +185,18 @@ class Certificate:
         Returns:
             The least over all leaves; ``None`` if none has a solution.
         """
-        return _least(ExactProgram(self.program, self.cuts), self.tree, {})
+        program = ExactProgram(self.program, self.cuts)
+        found = [program.bound(leaf, fixed) for leaf, fixed in self._fixed()]
+        return min((x for x in found if x is not None), default=None)
 
-
-def _least(
-    program: ExactProgram, tree: Tree, fixed: dict[int, float]
-) -> Fraction | None:
-    if isinstance(tree, Leaf):
-        return program.bound(tree, fixed)
-    parts = [
-        _least(program, part, {**fixed, tree.column: value})
-        for part, value in ((tree.zero, 0.0), (tree.one, 1.0))
-    ]
-    found = [part for part in parts if part is not None]
-    return min(found) if found else None
+    def _fixed(self) -> Iterator[tuple[Leaf, dict[int, float]]]:
+        """Every leaf, with the columns that are fixed there."""
+        open_parts: list[tuple[int, dict[int, float]]] = [(0, {})]
+        while open_parts:
+            index, fixed = open_parts.pop()
+            part = self.parts[index]
+            if isinstance(part, Leaf):
+                yield part, fixed
+            else:
+                open_parts.append((part.zero, {**fixed, part.column: 0.0}))
+                open_parts.append((part.one, {**fixed, part.column: 1.0}))

@@ -108,6 +108,15 @@ class Copies:
             if until > segment.low:
                 self._memory.hold(part, held, segment.low, until)
 
+    def save(self, done: int, size: int, low: int, segment: Segment) -> None:
+        """An eviction of what is held throughout the segment where it is due.
+
+        It holds no more than that.
+        """
+        amount = self._amount(size, self._write_s, segment.body)
+        blocks = self._idle.cells(low, segment.high, amount)
+        self._divide(done, amount, self._write_s, blocks)
+
     def work(self) -> Work:
         """What all copies take."""
         parts = self._parts

@@ -7,13 +7,16 @@ it, every column is 0 or 1:
 - ``kept[k]``: held throughout segment k, from node to node;
 - ``fetched[k]``: a prefetch is due in segment k, and serves node k;
 - ``evicted[k]``: a stay ends in segment k, and an eviction is due there;
+- ``saved[k]``: an eviction is due in segment k, and the stay goes on;
 - ``chosen``: the buffer has the cross-program prefetch.
 
 Valid maps that do needless things have no place here, but each has a counterpart
 that takes no longer and holds no more: without allocations that serve nothing and
 evictions that nobody needs; without a copy of what another allocation holds
 meanwhile; with each prefetch due only where it is first needed, and with a
-cross-program prefetch only of what is then served at its first access.
+cross-program prefetch only of what is then served at its first access; with each
+eviction due where its stay ends, or at the last node before that in its own body, if
+the stay enters or leaves a loop meanwhile.
 """
 
 from __future__ import annotations
@@ -94,6 +97,7 @@ class _Residency:
         for k in nodes:
             self._fast_if_held(k)
         self._evicted = [self._evict(k) for k in range(len(self._line.segments))]
+        self._saved = [self._save(k) for k in nodes]
 
     def _choose(self) -> int | None:
         """Inputs that nobody changes, few of them (the rule ``cross_program``)."""
@@ -173,9 +177,7 @@ class _Residency:
     def _evict(self, k: int) -> int | None:
         """A stay ends in segment k: ``evicted[k] + kept[k] <= fast[k - 1]``."""
         before = self._fast[k - 1] if k else None
-        if before is None or not self._line.may_evict(k):
-            return None
-        if self._engine.max_outstanding_evictions == 0:
+        if before is None or not self._may_evict(k):
             return None
         evicted = self._builder.choice()
         kept = self._kept[k] if k < len(self._kept) else None
@@ -191,13 +193,33 @@ class _Residency:
         )
         return evicted
 
+    def _save(self, k: int) -> int | None:
+        """A stay goes on beyond a gate, evicted before it: ``saved[k] <= kept[k]``."""
+        kept = self._kept[k]
+        if kept is None or self._line.nodes[k].loop is None or not self._may_evict(k):
+            return None
+        saved = self._builder.choice()
+        self._builder.row([(saved, 1.0), (kept, -1.0)], high=0.0)
+        self._context.copies.save(
+            saved,
+            self._buffer.size,
+            self._line.copies_from(k),
+            self._line.segments[k],
+        )
+        return saved
+
+    def _may_evict(self, k: int) -> bool:
+        most = self._engine.max_outstanding_evictions
+        return most > 0 and self._line.may_evict(k)
+
     def slow_copies(self) -> None:
         """What is read in slow memory or copied from there is valid there.
 
         After a write in fast memory that takes an eviction between the two (the rules
-        ``stale_read``, ``stale_prefetch`` and ``output``): for each write that may
-        come last before node k, ``needed[k] + fast[write] - 1 <= sum(evicted)``, where
-        an access needs the slow copy unless ``kept[k]``, and a gate if ``fetched[k]``.
+        ``stale_read``, ``stale_prefetch`` and ``output``). For each write that may
+        come last before node k, ``needed[k] + fast[write] - 1 <= sum(evicted + saved)``
+        over the segments between: an access needs the slow copy unless ``kept[k]``, a
+        gate if ``fetched[k]``.
         """
         for k, node in enumerate(self._line.nodes):
             if node.whole:
@@ -216,6 +238,7 @@ class _Residency:
             if written is None:
                 continue
             copies = [self._evicted[segment] for segment in reach.segments]
+            copies += [self._saved[x] for x in reach.segments if x < len(self._saved)]
             entries = [(written, 1.0), *need]
             entries += [(x, -1.0) for x in copies if x is not None]
             self._builder.row(entries, high=high)
