@@ -185,10 +185,11 @@ def _result(
     """What the search comes to."""
     best = incumbents.history[-1] if incumbents.history else None
     status, bound = outcome.status, outcome.bound
-    if best is not None and status is Status.OPTIMAL:
-        bound = best.time
-    elif best is not None:
-        status = Status.FEASIBLE
+    if best is not None:
+        if status is Status.OPTIMAL and bound is None:
+            bound = best.time
+        elif status is not Status.OPTIMAL:
+            status = Status.FEASIBLE
         bound = None if bound is None else min(bound, best.time)
     return Result(
         strategy=strategy,

@@ -24,14 +24,20 @@ def units(size: int, alignment: int) -> int:
 
 
 def free_units(problem: Problem) -> Ints:
-    """(T,): the units that allocations may take during each instruction."""
+    """(T,): the units that allocations may take during each instruction.
+
+    Instructions that never run, in loops of no trips, have room for all buffers: copies
+    cost nothing there, so what does not fit can leave and come back.
+    """
     fast = problem.target.fast
-    capacity = problem.target.capacity
-    scratch = np.array([x.scratch_bytes for x in problem.program.instructions])
-    free = np.empty(len(problem.program), dtype=np.int64)
+    capacity, program = problem.target.capacity, problem.program
+    scratch = np.array([x.scratch_bytes for x in program.instructions])
+    free = np.empty(len(program), dtype=np.int64)
     for low in np.unique(scratch):
         taken = [(0, min(int(low), capacity)), *fast.reserved]
         free[scratch == low] = _free(taken, capacity, fast.alignment)
+    everything = sum(units(buffer.size, fast.alignment) for buffer in program.buffers)
+    free[np.array(program.multiplicity) == 0] = everything + 1
     return free
 
 
