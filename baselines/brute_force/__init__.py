@@ -14,7 +14,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hybridalloc.baselines.brute_force.choices import choices
-from hybridalloc.baselines.brute_force.dominance import undominated
 from hybridalloc.baselines.brute_force.placement import Placement
 from hybridalloc.baselines.brute_force.search import Search
 from hybridalloc.baselines.pins import is_pinned, pinned
@@ -77,9 +76,7 @@ class BruteForce:
         """Search all combinations: whether there was time for it."""
         try:
             found = [
-                undominated(
-                    choices(problem, b, any_input=self.config.any_input, run=run)
-                )
+                choices(problem, b, any_input=self.config.any_input, run=run)
                 for b in range(len(problem.program.buffers))
             ]
             return search.all(found)

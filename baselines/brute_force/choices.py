@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain, pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import chain
 
+from hybridalloc.baselines.brute_force.choice import Choice, Groups
+from hybridalloc.baselines.brute_force.dominance import Needs, Undominated
+from hybridalloc.baselines.brute_force.sets import sets
 from hybridalloc.baselines.brute_force.stays import Life, Stay, alone
 from hybridalloc.checker import content, copies, space
 from hybridalloc.checker.facts import Facts
 from hybridalloc.checker.violation import Rule
-from hybridalloc.memory_map import Allocation, MemoryMap, Origin
+from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.program import Memory
 from hybridalloc.solver import Run
 
-Groups = tuple[tuple[int, ...], ...]
-"""Which allocations, by index, share an offset."""
 _RULES = (
     space.pinned,
     copies.eviction,
@@ -29,204 +31,131 @@ _ABOUT_PLACES = {Rule.LOOP_STATE, Rule.CROSS_PROGRAM}
 """What other offsets may mend."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The allocations of one buffer, all without offsets."""
-
-    allocations: tuple[Allocation, ...]
-    served: int
-    """The instructions whose access fast memory serves, as a mask."""
-    groups: Groups
-    """Allocations of one group lie at one offset, those of two groups anywhere."""
-
-    @property
-    def is_cross_program(self) -> bool:
-        """Whether it takes up a cross-program prefetch."""
-        return any(x.origin is Origin.CROSS_PROGRAM for x in self.allocations)
-
-
 def choices(
     problem: Problem, buffer: int, *, any_input: bool, run: Run
-) -> Iterator[Choice]:
-    """Every valid set of stays, those left out that another is obviously as good as.
+) -> list[Choice]:
+    """Every valid set of stays, those left out that another is as good as.
+
+    Args:
+        problem: The problem.
+        buffer: Index into its buffers.
+        any_input: Whether each input that the checker accepts may have the
+            cross-program prefetch, and not only those meant for it.
+        run: For its deadline.
 
     Raises:
         TimeoutError: At the deadline.
     """
     life = Life(alone(problem, buffer))
     fields = problem.program.buffers[buffer]
-    for stays in _sets(life, _openings(problem, life, any_input)):
+    crossing = _may_cross(problem, life) and (any_input or fields.cross_program)
+    listed = []
+    for stays in sets(life, crossing=crossing):
         if run.expired:
             raise TimeoutError
-        allocations = tuple(stay.allocation for stay in stays)
-        served = 0
-        for stay in stays:
-            served |= stay.served
-        if fields.offset is None and fields.size:
-            groupings = _groupings(life.only, allocations)
-        else:
-            groupings = _one_group(life.only, allocations)
-        for groups in groupings:
-            own = tuple(replace(x, buffer=buffer) for x in allocations)
-            yield Choice(own, served, groups)
+        listed.append((_separate(buffer, stays), stays))
+    listed.sort(key=lambda entry: entry[0].order)
+    found = Undominated()
+    one_place = fields.offset is not None or not fields.size
+    for needs, stays in listed:
+        if run.expired:
+            raise TimeoutError
+        if found.lacks(needs):
+            groupings = _groupings(life, stays, one_place=one_place)
+            choices = (replace(needs.choice, groups=groups) for groups in groupings)
+            _add_valid(life, found, choices)
+    return found.choices
 
 
-def _openings(
-    problem: Problem, life: Life, any_input: bool
-) -> Iterator[tuple[Stay, ...]]:
-    """No cross-program prefetch, and each that is possible."""
-    yield ()
-    fields = life.buffer
-    if (
-        problem.target.cross_program_prefetches
-        and fields.is_input
-        and not fields.is_output
-        and not life.writes
-        and life.uses
-        and fields.memory is not Memory.SLOW
-        and (any_input or fields.cross_program)
-    ):
-        yield from life.cross_program()
+def _add_valid(life: Life, found: Undominated, choices: Iterable[Choice]) -> None:
+    """Add those of one set of stays that are valid.
 
-
-def _sets(
-    life: Life, openings: Iterator[tuple[Stay, ...]]
-) -> Iterator[tuple[Stay, ...]]:
-    """Sets of stays in which each matters, and that serve no stale access."""
-    stays = life.stays()
-    for opening in openings:
-        yield from _extended(life, stays, opening, 0)
-
-
-def _extended(
-    life: Life, stays: Sequence[Stay], chosen: tuple[Stay, ...], first: int
-) -> Iterator[tuple[Stay, ...]]:
-    if _each_matters(life, chosen, life.end) and _is_current(
-        life, chosen, life.end + 1
-    ):
-        yield chosen
-    passed = 0
-    for index in range(first, len(stays)):
-        stay = stays[index]
-        if stay.start > passed:
-            if not _is_current(life, chosen, stay.start):
-                return
-            if not _each_matters(life, chosen, stay.start):
-                return
-            passed = stay.start
-        if any(life.writes & stay.held & other.held for other in chosen):
-            continue
-        more = (*chosen, stay)
-        if not _crowded(more) and _each_matters(life, more, stay.start):
-            yield from _extended(life, stays, more, index + 1)
-
-
-def _crowded(stays: tuple[Stay, ...]) -> bool:
-    """Whether more than two of a buffer are there at one time."""
-    once, twice = 0, 0
-    for stay in stays:
-        if twice & stay.held:
-            return True
-        twice |= once & stay.held
-        once |= stay.held
-    return False
-
-
-def _each_matters(life: Life, stays: tuple[Stay, ...], point: int) -> bool:
-    """Whether each but the tail serves an access that no other does, or hands on.
-
-    One that doesn't can go: nothing else looks at it, and what it copies back is
-    what is in slow memory already, for every write is served by one stay alone. To
-    hand on at a back edge is to be there before, where another is at the loop's entry,
-    or to be at the entry, where another is before and stays beyond the loop. Those to
-    come start at the point or later.
+    Args:
+        life: Of the buffer.
+        found: Where to add them.
+        choices: They differ in their groups, and restrict more and more.
     """
-    once, twice, entries, kept = 0, 0, 0, life.gates_after(point)
-    for stay in stays:
-        twice |= once & stay.served
-        once |= stay.served
-        entries |= stay.entries
-        kept |= stay.kept
-    return all(
-        stay.served & ~twice
-        or stay.backs & entries
-        or stay.entries & kept
-        or (stay.allocation.origin is Origin.CROSS_PROGRAM and stay.start > 0)
-        for stay in stays
-    )
-
-
-def _is_current(life: Life, chosen: Sequence[Stay], until: int) -> bool:
-    """Whether slow memory is valid where it must be, up to a point, in a first pass.
-
-    A necessary condition, which spares the checker most sets: evictions that are due
-    at a point are taken to be complete before all else there.
-    """
-    valid = life.buffer.is_input
-    for t in range(min(until, life.end)):
-        served = False
-        for stay in chosen:
-            allocation = stay.allocation
-            if allocation.eviction is not None and allocation.eviction.due == t:
-                valid = True
-            served |= bool(stay.served >> t & 1)
-        if not valid and any(
-            x.allocation.has_copy and x.allocation.start == t for x in chosen
-        ):
-            return False
-        if not life.uses >> t & 1:
+    for choice in choices:
+        if not found.lacks(Needs(choice)):
             continue
-        if served:
-            valid = valid and not life.writes >> t & 1
-        elif life.whole >> t & 1:
-            valid = True
-        elif not valid:
-            return False
-    if until <= life.end or not life.buffer.is_output or valid:
-        return True
-    return any(
-        x.allocation.eviction and x.allocation.eviction.due == life.end for x in chosen
-    )
-
-
-def _one_group(only: Problem, allocations: tuple[Allocation, ...]) -> Iterator[Groups]:
-    """All at the one offset that a buffer has, or that will do as it has no bytes."""
-    groups = (tuple(range(len(allocations))),) if allocations else ()
-    size = only.program.buffers[0].size
-    if size and any(_collide(allocations, group) for group in groups):
-        return
-    if not _violated(only, allocations, groups):
-        yield groups
-
-
-def _groupings(only: Problem, allocations: tuple[Allocation, ...]) -> Iterator[Groups]:
-    """The groupings that make a set valid, and of them the least restricting.
-
-    Offsets matter to one buffer's rules only through which are the same, and to make
-    more of them the same breaks none: what a rule asks is that one set of places is
-    part of another.
-    """
-    found: list[Groups] = []
-    for groups in _partitions(len(allocations)):
-        if any(_refines(finer, groups) for finer in found):
-            continue
-        if any(_collide(allocations, group) for group in groups):
-            continue
-        violated = _violated(only, allocations, groups)
+        violated = _violated(life, choice)
         if not violated:
-            found.append(groups)
-            yield groups
+            found.add(choice)
         elif not violated <= _ABOUT_PLACES:
             return
 
 
-def _violated(
-    only: Problem, allocations: tuple[Allocation, ...], groups: Groups
-) -> set[Rule]:
+def _may_cross(problem: Problem, life: Life) -> bool:
+    """Whether the checker accepts a cross-program prefetch of the buffer."""
+    limit, buffer = problem.target.cross_program_prefetches, life.buffer
+    if not limit or not buffer.is_input or buffer.is_output or life.writes:
+        return False
+    return bool(life.uses) and buffer.memory is not Memory.SLOW
+
+
+def _separate(buffer: int, stays: Sequence[Stay]) -> Needs:
+    """What a set of stays needs if each may lie anywhere."""
+    served = 0
+    for stay in stays:
+        served |= stay.served
+    allocations = tuple(replace(stay.allocation, buffer=buffer) for stay in stays)
+    groups = tuple((i,) for i in range(len(stays)))
+    return Needs(Choice(allocations, served, groups))
+
+
+def _groupings(
+    life: Life, stays: Sequence[Stay], *, one_place: bool
+) -> Iterator[Groups]:
+    """The groupings that may make a set valid, those that restrict least first.
+
+    Offsets matter to one buffer's rules only through which are the same, and to make
+    more of them the same breaks none: what a rule asks is that one set of places is
+    part of another.
+
+    Args:
+        life: Of the buffer.
+        stays: The set.
+        one_place: Whether the buffer has one offset, or has no bytes, so that one
+            will do.
+    """
+    everything = (tuple(range(len(stays))),) if stays else ()
+    for groups in (everything,) if one_place else _partitions(len(stays)):
+        collide = life.buffer.size and any(_collide(stays, group) for group in groups)
+        if not collide and _is_in_place(life, stays, groups):
+            yield groups
+
+
+def _is_in_place(life: Life, stays: Sequence[Stay], groups: Groups) -> bool:
+    """Whether the places at each back edge can be those at the loop's entry.
+
+    Spares the checker most groupings.
+    """
+    for number in range(len(life.gates)):
+        at_entry, at_back, beyond = (
+            {
+                k
+                for k, group in enumerate(groups)
+                if any(gates[i] >> number & 1 for i in group)
+            }
+            for gates in (
+                [stay.at_entry for stay in stays],
+                [stay.at_back for stay in stays],
+                [stay.beyond for stay in stays],
+            )
+        )
+        if not beyond <= at_entry <= at_back:
+            return False
+    return True
+
+
+def _violated(life: Life, choice: Choice) -> set[Rule]:
     """The rules that a buffer alone breaks, or some of them."""
-    offsets = {i: place for place, group in enumerate(groups) for i in group}
-    placed = [replace(x, offset=offsets[i]) for i, x in enumerate(allocations)]
-    facts = Facts(only, MemoryMap(tuple(placed)))
+    offsets = {i: place for place, group in enumerate(choice.groups) for i in group}
+    placed = [
+        replace(allocation, buffer=0, offset=offsets[i])
+        for i, allocation in enumerate(choice.allocations)
+    ]
+    facts = Facts(life.only, MemoryMap(tuple(placed)))
     violated: set[Rule] = set()
     for violation in chain.from_iterable(rule(facts) for rule in _RULES):
         violated.add(violation.rule)
@@ -235,6 +164,7 @@ def _violated(
     return violated
 
 
+@cache
 def _partitions(count: int) -> list[Groups]:
     """The ways to group so many things, those with most groups first."""
     partitions: list[Groups] = [()]
@@ -253,11 +183,11 @@ def _partitions(count: int) -> list[Groups]:
     return sorted(partitions, key=len, reverse=True)
 
 
-def _refines(finer: Groups, groups: Groups) -> bool:
-    return all(any(set(a) <= set(b) for b in groups) for a in finer)
-
-
-def _collide(allocations: Sequence[Allocation], group: Sequence[int]) -> bool:
-    """Whether two allocations of a group exist at one time."""
-    ordered = sorted((allocations[i].start, allocations[i].end) for i in group)
-    return any(after[0] < before[1] for before, after in pairwise(ordered))
+def _collide(stays: Sequence[Stay], group: Sequence[int]) -> bool:
+    """Whether two stays of a group are there at one time."""
+    held = 0
+    for i in group:
+        if held & stays[i].held:
+            return True
+        held |= stays[i].held
+    return False

@@ -9,105 +9,93 @@ time for the rest.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from itertools import permutations
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 
-from hybridalloc.baselines.brute_force.choices import Choice
+from hybridalloc.baselines.brute_force.choice import Choice, Copy, copies
 from hybridalloc.baselines.brute_force.stays import span
-from hybridalloc.memory_map import Allocation
 
-PREFETCH, EVICTION = range(2)
-Copy = tuple[int, int, int]
-"""Queue, issue and due."""
+POINTS = 1 << 5
+"""More points than there are in any problem that is searched."""
 
 
-def copies(allocation: Allocation) -> tuple[Copy, ...]:
-    """The copies of an allocation that is not sliced."""
-    found = []
-    if allocation.has_copy:
-        found.append((PREFETCH, allocation.start, allocation.ready))
-    if allocation.eviction is not None:
-        found.append((EVICTION, allocation.eviction.issue, allocation.eviction.due))
-    return tuple(found)
-
-
-@dataclass(frozen=True)
 class Needs:
     """What a choice needs: copies, and fast memory in groups at one offset each."""
 
-    choice: Choice
-
-    @cached_property
-    def copies(self) -> tuple[tuple[Copy, ...], ...]:
-        """Those of each allocation that has any: they stand together in the list."""
-        each = (copies(allocation) for allocation in self.choice.allocations)
-        return tuple(sorted(found for found in each if found))
-
-    @cached_property
-    def held(self) -> tuple[int, ...]:
-        """For each group, the instructions during which it is there, as a mask."""
-        allocations = self.choice.allocations
-        return tuple(
+    def __init__(self, choice: Choice) -> None:
+        allocations = choice.allocations
+        self.choice = choice
+        self.crosses = choice.is_cross_program
+        each = (sum(map(_bit, copies(allocation))) for allocation in allocations)
+        self.copied = tuple(sorted(filter(None, each)))
+        """The copies of each allocation that has any, as masks."""
+        self.held = tuple(
             sorted(
-                sum(span(allocations[i].start, allocations[i].end) for i in group)
-                for group in self.choice.groups
+                reduce(
+                    or_, (span(allocations[i].start, allocations[i].end) for i in group)
+                )
+                for group in choice.groups
             )
         )
+        """For each group, the instructions during which it is there, as a mask."""
 
     @property
-    def key(self) -> tuple[object, ...]:
-        """What decides how good a choice is."""
-        crossing = self.choice.is_cross_program
-        return self.choice.served, crossing, self.copies, self.held
+    def order(self) -> tuple[bool, int, int, int]:
+        """What is as good as another doesn't come after it by this."""
+        count = sum(mask.bit_count() for mask in self.copied)
+        held = sum(mask.bit_count() for mask in self.held)
+        return self.crosses, count, held, len(self.held)
+
+    def is_as_good(self, other: Needs) -> bool:
+        """Whether it can take the place of another that serves the same accesses."""
+        if self.crosses > other.crosses:
+            return False
+        return _fit(self.copied, other.copied) and _fit(self.held, other.held)
 
 
-def undominated(found: Iterable[Choice]) -> list[Choice]:
-    """Of these choices of one buffer, those that no other is as good as."""
-    needs = {needs.key: needs for needs in map(Needs, found)}
-    ordered = sorted(needs.values(), key=_demand)
-    kept: dict[int, list[Needs]] = {}
-    for one in ordered:
-        rivals = kept.setdefault(one.choice.served, [])
-        if not any(_as_good(rival, one) for rival in rivals):
-            rivals.append(one)
-    return [needs.choice for rivals in kept.values() for needs in rivals]
+class Undominated:
+    """Collects choices for one buffer that none before them is as good as."""
+
+    def __init__(self) -> None:
+        self._kept: dict[int, list[Needs]] = defaultdict(list)
+
+    @property
+    def choices(self) -> list[Choice]:
+        """What was collected."""
+        return [needs.choice for kept in self._kept.values() for needs in kept]
+
+    def lacks(self, needs: Needs) -> bool:
+        """Whether nothing that was collected is as good."""
+        kept = self._kept[needs.choice.served]
+        return not any(rival.is_as_good(needs) for rival in kept)
+
+    def add(self, choice: Choice) -> None:
+        """Collect a choice, unless something is as good."""
+        needs = Needs(choice)
+        if self.lacks(needs):
+            self._kept[choice.served].append(needs)
 
 
-def _demand(needs: Needs) -> tuple[bool, int, int, int]:
-    """What is as good as another never demands more than it by this measure."""
-    count = sum(map(len, needs.copies))
-    held = sum(mask.bit_count() for mask in needs.held)
-    return needs.choice.is_cross_program, count, held, len(needs.held)
+def _bit(copy: Copy) -> int:
+    """A bit for each copy that there may be."""
+    queue, issue, due = copy
+    return 1 << ((queue * POINTS + issue) * POINTS + due)
 
 
-def _as_good(one: Needs, other: Needs) -> bool:
-    if one.choice.is_cross_program > other.choice.is_cross_program:
-        return False
-    return _is_part(one.copies, other.copies) and _fits_in(one.held, other.held)
+def _fit(parts: Sequence[int], rooms: Sequence[int]) -> bool:
+    """Whether each mask finds room in one of the others, beside those there.
 
-
-def _is_part(
-    one: Sequence[tuple[Copy, ...]], other: Sequence[tuple[Copy, ...]]
-) -> bool:
-    """Whether each allocation's copies are among those of one of the other's."""
-    if len(one) > len(other):
-        return False
-    return any(
-        all(set(a) <= set(b) for a, b in zip(one, order, strict=True))
-        for order in permutations(other, len(one))
-    )
-
-
-def _fits_in(one: Sequence[int], other: Sequence[int]) -> bool:
-    """Whether each group finds room in one of the other's, beside those there."""
-    if not one:
+    Two copies of one allocation need not stand together in a map's list if they are
+    of two; so what one choice copies together the other has to copy together.
+    """
+    if not parts:
         return True
-    first, rest = one[0], one[1:]
-    for i, room in enumerate(other):
-        if first & ~room == 0:
-            left = (*other[:i], room & ~first, *other[i + 1 :])
-            if _fits_in(rest, left):
+    first, rest = parts[0], parts[1:]
+    for i, room in enumerate(rooms):
+        if not first & ~room:
+            left = (*rooms[:i], room & ~first, *rooms[i + 1 :])
+            if _fit(rest, left):
                 return True
     return False

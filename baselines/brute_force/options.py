@@ -9,14 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from hybridalloc.arrays import Ints
-from hybridalloc.baselines.brute_force.choices import Choice
-from hybridalloc.baselines.brute_force.costs import Queued
-from hybridalloc.baselines.brute_force.dominance import (
+from hybridalloc.baselines.brute_force.choice import (
     EVICTION,
     PREFETCH,
+    Choice,
     Copy,
     copies,
 )
+from hybridalloc.baselines.brute_force.orders import Rows
 from hybridalloc.baselines.brute_force.placement import Group, Placement
 from hybridalloc.baselines.brute_force.stays import span
 from hybridalloc.cost_model import traffic_s
@@ -29,8 +29,10 @@ class Option:
     """A choice for one buffer, and what it takes."""
 
     choice: Choice
-    queued: tuple[tuple[int, Queued], ...]
-    """The allocations that are copied, by index, each with its bytes and copies."""
+    queued: tuple[Rows, ...]
+    """The copies of each allocation that has any."""
+    is_queued: tuple[bool, ...]
+    """Whether each allocation has any."""
     groups: tuple[Group, ...]
     takes: Ints
     """In the order of ``Shared.limits``."""
@@ -68,11 +70,7 @@ class Shared:
     def _option(self, buffer: int, choice: Choice) -> Option:
         allocations = choice.allocations
         size = self._program.buffers[buffer].size
-        queued = tuple(
-            (i, (size, moved))
-            for i, x in enumerate(allocations)
-            if (moved := copies(x))
-        )
+        rows = [tuple((size, *copy) for copy in copies(x)) for x in allocations]
         groups = []
         for members in choice.groups:
             held = 0
@@ -80,7 +78,14 @@ class Shared:
                 held |= span(allocations[i].start, allocations[i].end)
             groups.append(Group(buffer, held))
         takes, busy_s = self._takes(size, choice), self._busy_s(buffer, choice)
-        return Option(choice, queued, tuple(groups), takes, busy_s)
+        return Option(
+            choice,
+            tuple(filter(None, rows)),
+            tuple(map(bool, rows)),
+            tuple(groups),
+            takes,
+            busy_s,
+        )
 
     def _takes(self, size: int, choice: Choice) -> Ints:
         takes = np.zeros_like(self.limits)

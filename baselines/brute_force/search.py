@@ -6,7 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 
-from hybridalloc.baselines.brute_force.choices import Choice
+from hybridalloc.baselines.brute_force.choice import Choice
 from hybridalloc.baselines.brute_force.combinations import Best, Combinations
 from hybridalloc.baselines.brute_force.costs import Clock
 from hybridalloc.baselines.brute_force.frontier import Frontier
@@ -16,7 +16,7 @@ from hybridalloc.problem import Problem
 from hybridalloc.simulator import Simulator
 from hybridalloc.solver import Run
 
-SHARES = (0.1, 0.2, 0.4, 0.7)
+SHARES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8)
 """Of the way from a bound to the time with everything in slow memory."""
 
 
@@ -32,6 +32,7 @@ class Search:
         self.best = Best(Simulator(problem), run)
         self.placement = Placement(problem)
         self._shared = Shared(problem, self.placement)
+        self._clock = Clock(problem)
         self._options: list[dict[int, list[Option]]] = []
         self._iterations = 0
 
@@ -67,6 +68,7 @@ class Search:
 
     def _finishes(self, frontier: Frontier) -> bool:
         """Search for maps that are of interest: whether it came to the end."""
+        clock = self._clock
         for served in frontier.in_order(self.best.rules_out):
             if self._run.expired:
                 raise TimeoutError
@@ -74,7 +76,7 @@ class Search:
                 return False
             self._iterations += 1
             options = [self._options[b][mask] for b, mask in enumerate(served)]
-            clock = Clock(self.best.simulator, served)
+            clock.set(served)
             Combinations(self.best, self._shared, clock, options).all()
         return True
 

@@ -62,12 +62,12 @@ class Stay:
     """The instructions [start, end), as a mask."""
     served: int
     """The instructions whose access it serves, as a mask."""
-    entries: int = 0
-    """The loops, as a mask, at whose entry it is but at whose back edge it is not."""
-    backs: int = 0
-    """The loops at whose back edge it is but at whose entry it is not."""
-    kept: int = 0
-    """Of those, the loops beyond whose end it stays."""
+    at_entry: int = 0
+    """The gates at whose loop's entry it is ready, as a mask (``Life.gates``)."""
+    at_back: int = 0
+    """The gates at whose loop's back edge it is."""
+    beyond: int = 0
+    """Of those, the gates beyond whose loop it stays."""
 
     @property
     def start(self) -> int:
@@ -75,9 +75,19 @@ class Stay:
         return self.allocation.start
 
     @property
-    def matters(self) -> bool:
-        """Whether it serves an access, or could hand its place on at a back edge."""
-        return bool(self.served or self.entries or self.backs)
+    def takes_over(self) -> int:
+        """The gates at which it takes over a place from before the back edge."""
+        return self.at_entry & ~self.at_back
+
+    @property
+    def hands_on(self) -> int:
+        """The gates at which it hands its place on to the loop's entry."""
+        return self.at_back & ~self.at_entry
+
+    @property
+    def may_matter(self) -> bool:
+        """Whether it serves an access, or could hand on or take over a place."""
+        return bool(self.served or self.at_entry != self.at_back)
 
 
 class Life:
@@ -91,21 +101,38 @@ class Life:
         self.uses = sum(1 << use.instruction for use in uses)
         self.whole = sum(1 << u.instruction for u in uses if u.access.whole)
         self.writes = sum(1 << u.instruction for u in uses if u.access.writes)
-        self._gates = [x for x in only.program.loops if not self._begins_whole(x)]
+        self.gates = [x for x in only.program.loops if self._is_live(x)]
+        """The loops at whose back edge the buffer holds what is used later."""
         self._ends = sorted(
             {use.instruction + 1 for use in uses}
-            | {x for loop in self._gates for x in (loop.start + 1, loop.end)}
-            | {min(loop.end + 1, self.end) for loop in self._gates}
+            | {x for loop in self.gates for x in (loop.start + 1, loop.end)}
+            | {min(loop.end + 1, self.end) for loop in self.gates}
         )
 
     def gates_after(self, point: int) -> int:
         """The loops that end after a point, as a mask."""
-        return sum(1 << number for number, x in enumerate(self._gates) if x.end > point)
+        return sum(1 << number for number, x in enumerate(self.gates) if x.end > point)
 
-    def _begins_whole(self, loop: Loop) -> bool:
-        """Whether an iteration first overwrites the buffer: it is not live before."""
+    def _is_live(self, loop: Loop) -> bool:
+        """Whether what the buffer holds at a back edge is used later."""
         inside = self.uses & span(loop.start, loop.end)
-        return bool(inside & -inside & self.whole)
+        return self._reads(inside) if inside else self._is_live_after(loop)
+
+    def _is_live_after(self, loop: Loop) -> bool:
+        """Whether what the buffer holds as a loop is left is used later."""
+        around = [x for x in self.only.program.loops if x != loop and x.encloses(loop)]
+        outer = around[-1] if around else None
+        rest = self.uses & span(loop.end, outer.end if outer else self.end)
+        if rest:
+            return self._reads(rest)
+        if outer is None:
+            return self.buffer.is_output
+        again = self.uses & span(outer.start, outer.end)
+        return self._reads(again) or self._is_live_after(outer)
+
+    def _reads(self, uses: int) -> bool:
+        """Whether the first of some uses, if any, depends on what is there."""
+        return bool(uses & -uses & ~self.whole)
 
     def stays(self) -> list[Stay]:
         """All but those that serve nothing at all, by start."""
@@ -115,7 +142,7 @@ class Life:
             stay
             for origin, start, ready in self._begins()
             for allocation in self._ending(origin, start, ready)
-            if (stay := self.stay(allocation)).matters
+            if (stay := self.stay(allocation)).may_matter
         ]
         return sorted(found, key=lambda stay: stay.start)
 
@@ -123,17 +150,16 @@ class Life:
         """What an allocation does."""
         start, end = allocation.start, allocation.end
         served = self.uses & span(allocation.ready, end)
-        entries, backs, kept = 0, 0, 0
-        for number, loop in enumerate(self._gates):
-            at_entry = allocation.ready <= loop.start < end
-            at_back = start < loop.end <= end and (
+        at_entry, at_back, beyond = 0, 0, 0
+        for number, loop in enumerate(self.gates):
+            is_back = start < loop.end <= end and (
                 allocation.ready < loop.end
                 or (allocation.ready == loop.end and loop.start < start)
             )
-            entries |= (at_entry and not at_back) << number
-            backs |= (at_back and not at_entry) << number
-            kept |= (at_back and not at_entry and loop.end < end) << number
-        return Stay(allocation, span(start, end), served, entries, backs, kept)
+            at_entry |= (allocation.ready <= loop.start < end) << number
+            at_back |= is_back << number
+            beyond |= (is_back and loop.end < end) << number
+        return Stay(allocation, span(start, end), served, at_entry, at_back, beyond)
 
     def _begins(self) -> Iterator[tuple[Origin, int, int]]:
         """Origin, start and ready; no prefetch is written while it is copied."""
@@ -163,7 +189,7 @@ class Life:
         yield (self.stay(Allocation(0, None, 0, self.end, origin)),)
         for end in self._ends:
             head = self.stay(Allocation(0, None, 0, end, origin))
-            if not head.matters:
+            if not head.may_matter:
                 continue
             for start in range(end, self.end):
                 tail = Allocation(0, None, start, self.end, origin, self.end)

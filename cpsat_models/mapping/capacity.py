@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 
+from hybridalloc.cpsat_models.mapping.places import offsets_alone
 from hybridalloc.cpsat_models.mapping.variables import (
     CopyVariables,
     LifeVariables,
@@ -32,7 +33,11 @@ def fits_capacity(variables: Variables) -> None:
     terms: dict[int, list[tuple[int, Lit]]] = defaultdict(list)
     for life in variables.lives:
         blocks = -(-life.life.size // fast.alignment)
+        fits = _fits(variables, life)
         for start, end, literal in space_of(variables, life):
+            if not all(fits[start:end]):
+                variables.model.add_bool_or(~literal)
+                continue
             for t in range(start, end):
                 terms[t].append((blocks, literal))
     before: tuple[int, list[tuple[int, int]]] | None = None
@@ -43,6 +48,17 @@ def fits_capacity(variables: Variables) -> None:
             load: Linear = sum(blocks * literal for blocks, literal in terms[t])
             variables.model.add(load <= usable)
         before = same
+
+
+def _fits(variables: Variables, life: LifeVariables) -> list[bool]:
+    """(T,): whether there would be a place for a buffer if it were alone."""
+    buffer = variables.problem.program.buffers[life.life.buffer]
+    fast, known = variables.problem.target.fast, {}
+    scratch = [x.scratch_bytes for x in variables.problem.program.instructions]
+    for size in set(scratch):
+        places = offsets_alone(fast, buffer.size, buffer.offset, size)
+        known[size] = not places.is_empty()
+    return [known[size] for size in scratch]
 
 
 def usable_blocks(space: MemorySpace, scratch: int) -> int:

@@ -80,8 +80,7 @@ def _elapsed(
         most = max(most, least, *(x.value(placement) for x in roofline))
     if not any(any(term.changes) for term in terms) and not seen:
         return most
-    elapsed = model.new_int_var(0, most, "")
-    model.prefer_least(elapsed)
+    elapsed = model.least(most)
     for term in terms:
         bound: Linear = term.constant + sum(
             change * literal

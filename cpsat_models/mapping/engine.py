@@ -77,6 +77,7 @@ class Engine:
         parameters.num_workers = self._workers
         parameters.random_seed = self._seed % 2**31
         parameters.exploit_all_lp_solution = False
+        parameters.linearization_level = 2
         seconds = self._deadline - time.monotonic()
         if seconds < math.inf:
             parameters.max_time_in_seconds = max(0.0, seconds)

@@ -61,6 +61,7 @@ def formulate(problem: Problem, units: Units, *, free_dues: bool) -> Formulation
     queues.build()
     objective = run_time(variables, times, queues.stalls)
     model.minimize(objective)
+    model.decide()
     return Formulation(
         model, variables, times, queues.stalls, objective, units, free_dues
     )

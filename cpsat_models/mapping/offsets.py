@@ -16,6 +16,7 @@ import numpy as np
 from ortools.sat.python import cp_model
 
 from hybridalloc.cpsat_models.mapping.extraction import Draft, Stay
+from hybridalloc.cpsat_models.mapping.places import offsets_alone
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.packing.block import Block
 from hybridalloc.packing.repack import repack
@@ -171,25 +172,10 @@ class Placement:
 
     def _starts(self, group: _Group) -> cp_model.Domain:
         """The offsets that a group may have but for others, in units."""
-        fast, capacity = self._problem.target.fast, self._problem.target.capacity
-        unit, size = fast.alignment, group.size
-        low, high = 0, (capacity - size) // unit
-        if size:
-            spanned = (self._scratch[x.start : x.end] for x in group.stays)
-            low = -(-max(map(max, spanned)) // unit)
-        if group.fixed is not None:
-            if group.fixed % unit:
-                return cp_model.Domain.from_values([])
-            low, high = max(low, group.fixed // unit), min(high, group.fixed // unit)
-        if low > high:
-            return cp_model.Domain.from_values([])
-        free = cp_model.Domain(low, high)
-        for start, end in fast.reserved if size else ():
-            first, last = (start - size) // unit + 1, -(-end // unit) - 1
-            if first <= last:
-                taken = cp_model.Domain(first, last)
-                free = free.intersection_with(taken.complement())
-        return free
+        spanned = (self._scratch[x.start : x.end] for x in group.stays)
+        scratch = max(map(max, spanned))
+        fast = self._problem.target.fast
+        return offsets_alone(fast, group.size, group.fixed, scratch)
 
     def _smaller(
         self, groups: Sequence[_Group], deadline: float

@@ -191,8 +191,7 @@ class QueueBuilder:
         if all(isinstance(x, int) for x in now):
             return done, now, 0
         most = body.queues[0].most + body.queues[1].most
-        stall = self._model.new_int_var(0, most, "")
-        self._model.prefer_least(stall)
+        stall = self._model.least(most)
         self.stalls.of[body.loop, point] = stall
         capacity = stall + STALL_SLACK
         after = self._advance(body, capacity, done, now, issued, [])
@@ -209,7 +208,7 @@ class QueueBuilder:
         issued = queue.issued(point)
         if isinstance(issued, int):
             return 0
-        variable = self._model.new_int_var(0, queue.most, "")
+        variable = self._model.least(queue.most)
         self._model.add(variable == issued)
         return variable
 
@@ -237,8 +236,7 @@ class QueueBuilder:
             if isinstance(issued[number], int):
                 after.append(0)
                 continue
-            work = self._model.new_int_var(0, body.queues[number].most, "")
-            self._model.prefer_most(work)
+            work = self._model.largest(body.queues[number].most)
             self._model.add(work >= done[number])
             self._model.add(work <= issued[number])
             after.append(work)

@@ -32,25 +32,37 @@ class Model(cp_model.CpModel):
         super().__init__()
         self.true: Lit = self.new_constant(1)
         self.false: Lit = self.new_constant(0)
+        self._literals: list[cp_model.IntVar] = []
+        self._numbers: list[tuple[cp_model.IntVar, cp_model.IntVar]] = []
 
     def literal(self) -> Lit:
         """A new Boolean variable."""
-        return self.new_bool_var("")
+        variable = self.new_bool_var("")
+        self._literals.append(variable)
+        return variable
 
-    def prefer_least(self, variable: cp_model.IntVar) -> None:
-        """What is left open of a variable at the end of a search is its least value.
+    def least(self, most: int) -> cp_model.IntVar:
+        """A new whole number from 0 on that is best at its least value."""
+        variable = self.new_int_var(0, most, "")
+        self._numbers.append((variable, cp_model.SELECT_MIN_VALUE))
+        return variable
+
+    def largest(self, most: int) -> cp_model.IntVar:
+        """A new whole number from 0 on that is best at its largest value."""
+        variable = self.new_int_var(0, most, "")
+        self._numbers.append((variable, cp_model.SELECT_MAX_VALUE))
+        return variable
+
+    def decide(self) -> None:
+        """Say in which order to decide: literals, then numbers as they come in time.
 
         Without this CP-SAT may walk through a range of millions one by one.
         """
         self.add_decision_strategy(
-            [variable], cp_model.CHOOSE_FIRST, cp_model.SELECT_MIN_VALUE
+            self._literals, cp_model.CHOOSE_FIRST, cp_model.SELECT_MIN_VALUE
         )
-
-    def prefer_most(self, variable: cp_model.IntVar) -> None:
-        """The same, with the largest value."""
-        self.add_decision_strategy(
-            [variable], cp_model.CHOOSE_FIRST, cp_model.SELECT_MAX_VALUE
-        )
+        for variable, value in self._numbers:
+            self.add_decision_strategy([variable], cp_model.CHOOSE_FIRST, value)
 
     def literal_if(self, possible: bool) -> Lit:
         """A new Boolean variable, or false."""

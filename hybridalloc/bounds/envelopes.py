@@ -25,7 +25,7 @@ from hybridalloc.cost_model import elapsed
 MOST_ACCESSES = 8
 """Instructions with more accesses that may be fast have none: rows double with each."""
 _LEAST_VIOLATION = 1e-5
-_ROUNDING = 2.0**-40
+_ROUNDING = 2.0**-32
 """Cuts are lowered by this share, so that rounding makes none of them wrong."""
 _GRID = 2.0**40
 _STEEPEST = 1e3
