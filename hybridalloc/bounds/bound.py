@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hybridalloc.arrays import Floats
@@ -30,6 +31,10 @@ class Bound:
     seconds: float
     """Infinite if no valid map exists."""
     prices: Prices
+    served: Mapping[tuple[int, int], float]
+    """Of the accesses, by instruction and buffer, which part fast memory serves in the
+    relaxation's solution; those that are not here have none. A good map is often near
+    it."""
     certificate: Certificate
     """Its proof, which counts in units of ``unit_s`` seconds."""
     unit_s: float

@@ -62,6 +62,11 @@ def lower_bound(
     return Bound(
         seconds=_seconds(search.bound, relaxation.unit_s),
         prices=_prices(relaxation, search.first),
+        served={
+            access: float(search.values[column])
+            for access, column in relaxation.served.items()
+            if search.values[column] > 0
+        },
         certificate=search.certificate(),
         unit_s=relaxation.unit_s,
         runtime=time.monotonic() - started,

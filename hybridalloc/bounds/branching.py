@@ -81,6 +81,12 @@ class BranchAndBound:
         bounds = [part.bound for part in self._parts if part.branch is None]
         return min((x for x in bounds if x is not None), default=None)
 
+    @property
+    def values(self) -> Floats:
+        """(columns,): the solution of the part with the least bound, about."""
+        leaves = [x for x in self._parts if x.branch is None and x.bound is not None]
+        return min(leaves, key=lambda x: x.bound or Fraction(), default=self._root).values
+
     def certificate(self) -> Certificate:
         """The proof of the bound."""
         parts = tuple(part.branch or part.leaf for part in self._parts)

@@ -64,7 +64,12 @@ def _held(
 
 
 def _missed(found: Explanation, before: list[float]) -> Iterator[Stay]:
-    """From the first to the last access of each stretch: the shortest stay."""
+    """From the first to the last access of each stretch: the shortest stay.
+
+    There is none of a buffer that can never be in fast memory.
+    """
+    if found.barrier is not None:
+        return
     for miss in found.misses:
         start = found.accesses[miss.first].instruction
         end = found.accesses[miss.last].instruction + 1
