@@ -170,8 +170,17 @@ class Result:
     @property
     def gap(self) -> float | None:
         """How far the time may be from the best possible: time / bound - 1."""
-        if self.time is None or self.bound is None:
-            return None
-        if self.bound == 0:
-            return 0.0 if self.time == 0 else math.inf
-        return self.time / self.bound - 1
+        return gap(self.time, self.bound)
+
+
+def gap(time_s: float | None, bound_s: float | None) -> float | None:
+    """How far a time is above a lower bound, as a part of it; ``None`` if not known.
+
+    >>> gap(30.0, 24.0), gap(30.0, 0.0), gap(0.0, 0.0), gap(30.0, None)
+    (0.25, inf, 0.0, None)
+    """
+    if time_s is None or bound_s is None:
+        return None
+    if bound_s == 0:
+        return 0.0 if time_s == 0 else math.inf
+    return time_s / bound_s - 1

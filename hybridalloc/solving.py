@@ -234,12 +234,16 @@ def bounded(result: Result, bound_s: float) -> Result:
         there is neither a map nor can be any. A bound that the answer refutes is
         left out with a warning.
     """
-    known_s = max(bound_s, result.bound or 0.0)
+    if result.status is Status.INFEASIBLE:
+        return result
+    own_s = result.bound or 0.0
     if result.time is None:
+        known_s = max(bound_s, own_s)
         if math.isfinite(known_s):
             return replace(result, bound=known_s or None)
         return replace(result, status=Status.INFEASIBLE, bound=None)
-    if known_s == 0 < result.time or is_refuted(known_s, result.time):
+    known_s = max(unrefuted(bound_s, result.time), own_s)
+    if known_s == 0 < result.time:
         return result
     optimal = is_optimal(result.time, known_s)
     return replace(
@@ -258,13 +262,22 @@ def is_optimal(time_s: float, bound_s: float) -> bool:
     return time_s <= bound_s * (1 + PROOF_TOLERANCE)
 
 
-def is_refuted(bound_s: float, time_s: float) -> bool:
-    """Whether the time of a valid map shows that a lower bound is wrong; then warns."""
+def cutoff(time_s: float) -> float:
+    """A lower bound that proves a time optimal, with room for rounding.
+
+    >>> is_optimal(24.0, 0.999999 * cutoff(24.0)), cutoff(24.0) < 24.0
+    (True, True)
+    """
+    return time_s / (1 + PROOF_TOLERANCE / 2)
+
+
+def unrefuted(bound_s: float, time_s: float) -> float:
+    """A lower bound; 0, with a warning, if the time of a valid map shows it wrong."""
     if bound_s <= time_s * (1 + PROOF_TOLERANCE):
-        return False
+        return bound_s
     warnings.warn(
         f"a defect in the lower bound: {bound_s} s, yet a map of {time_s} s is valid; "
         f"it is left out; please report it",
         stacklevel=3,
     )
-    return True
+    return 0.0

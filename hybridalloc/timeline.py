@@ -10,6 +10,7 @@ again.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -178,7 +179,9 @@ class Timeline:
 
     def _last_write(self, low: int, high: int) -> int | None:
         """The last node that writes, of those strictly between two."""
-        return next((w for w in reversed(self._writes) if low < w < high), None)
+        before = bisect_left(self._writes, high)
+        write = self._writes[before - 1] if before else -1
+        return write if write > low else None
 
 
 def _nodes(program: Program, loops: Loops, buffer: int) -> Iterator[Node]:

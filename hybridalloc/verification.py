@@ -10,18 +10,18 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from hybridalloc import registry
 from hybridalloc.errors import UsageError
 from hybridalloc.interruption import Interruption
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
-from hybridalloc.solver import Incumbent, Result, Status
+from hybridalloc.solver import Incumbent, Result, Status, gap
 from hybridalloc.solving import (
     DEFAULT_TIME_LIMIT_S,
     PROOF_TOLERANCE,
+    cutoff,
     is_optimal,
-    is_refuted,
     solve,
+    unrefuted,
 )
 
 if TYPE_CHECKING:
@@ -72,12 +72,12 @@ class OptimalityReport:
     @property
     def gap(self) -> float | None:
         """How far the map may be from the best possible: time / bound - 1."""
-        return _ratio(self.time, self.bound)
+        return gap(self.time, self.bound)
 
     @property
     def better_gap(self) -> float | None:
         """How far the better map may be: its time / bound - 1."""
-        return _ratio(self.better_time, self.bound)
+        return gap(self.better_time, self.bound)
 
     @property
     def is_better_optimal(self) -> bool:
@@ -89,7 +89,7 @@ class OptimalityReport:
     @property
     def improvement(self) -> float | None:
         """How much faster the better map is: time / its time - 1."""
-        return _ratio(self.time, self.better_time)
+        return gap(self.time, self.better_time)
 
 
 def verify(
@@ -142,18 +142,16 @@ def _ignore(_: str) -> None:
     pass
 
 
-def _ratio(time_s: float | None, other_s: float | None) -> float | None:
-    if time_s is None or other_s is None:
-        return None
-    if other_s == 0:
-        return 0.0 if time_s == 0 else math.inf
-    return time_s / other_s - 1
-
-
 def _invalid(violations: tuple[Violation, ...], started: float) -> OptimalityReport:
-    runtime = time.monotonic() - started
     return OptimalityReport(
-        Verdict.INVALID, violations, None, None, None, None, False, runtime
+        verdict=Verdict.INVALID,
+        violations=violations,
+        time=None,
+        bound=None,
+        better=None,
+        better_time=None,
+        unsliced_optimal=False,
+        runtime=time.monotonic() - started,
     )
 
 
@@ -195,13 +193,14 @@ class _Verification:
 
         self._tell("lower bound")
         seconds = BOUND_SHARE * self.remaining_s
-        found = lower_bound(self.problem, time_limit=seconds, cutoff=self.time_s)
-        if not is_refuted(found.seconds, self.time_s):
-            self.bound_s = found.seconds
+        found = lower_bound(
+            self.problem, time_limit=seconds, cutoff=cutoff(self.time_s)
+        )
+        self.bound_s = unrefuted(found.seconds, self.time_s)
 
     def search(self, interruption: Interruption) -> None:
         """Look for a better map, exactly if that has a chance; then in any way."""
-        if self._has_exact_model:
+        if len(self.problem.program) <= MOST_EXACT_INSTRUCTIONS:
             self._search_exactly()
         if not (interruption.happened or self.is_proven or self.unsliced_optimal):
             self._take(self._solve(self.problem, HEURISTIC, self.remaining_s))
@@ -210,7 +209,8 @@ class _Verification:
         """What it comes to, after so many seconds."""
         improved = self.best_s * (1 + PROOF_TOLERANCE) < self.time_s
         bound_s = min(self.bound_s, self.best_s)
-        verdict = Verdict.OPTIMAL if self.is_proven else Verdict.WITHIN
+        optimal = is_optimal(self.time_s, self.bound_s)
+        verdict = Verdict.OPTIMAL if optimal else Verdict.WITHIN
         return OptimalityReport(
             verdict=Verdict.IMPROVED if improved else verdict,
             violations=(),
@@ -221,11 +221,6 @@ class _Verification:
             unsliced_optimal=self.unsliced_optimal,
             runtime=runtime,
         )
-
-    @property
-    def _has_exact_model(self) -> bool:
-        small = len(self.problem.program) <= MOST_EXACT_INSTRUCTIONS
-        return small and EXACT in registry.STRATEGIES
 
     def _search_exactly(self) -> None:
         """The model knows no slices: if the map has none, do without, for a proof."""
@@ -246,8 +241,7 @@ class _Verification:
     def _take(self, found: Result) -> None:
         if found.map is not None and found.time is not None:
             self.best, self.best_s = found.map, found.time
-        if is_refuted(self.bound_s, self.best_s):
-            self.bound_s = 0.0
+        self.bound_s = unrefuted(self.bound_s, self.best_s)
 
     def _solve(self, problem: Problem, strategy: str, seconds: float) -> Result:
         self._tell(f"looking for a better map: {strategy}")

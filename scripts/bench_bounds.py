@@ -19,6 +19,7 @@ import typer
 from rich.console import Console
 
 from hybridalloc.bounds import lower_bound
+from hybridalloc.bounds.bounding import ROUNDING
 from hybridalloc.io.read import read_problem
 from hybridalloc.report.records import geometric_mean, reference_times
 from hybridalloc.report.tables import new_table
@@ -26,10 +27,11 @@ from hybridalloc.report.tables import new_table
 LIMITS_S = ((300, 10.0), (1000, 60.0), (math.inf, 180.0))
 """Seconds for programs of up to so many instructions."""
 COARSE_SHARE = 0.2
-ROUNDING = 1e-9
-"""The share by which the sums of a map's time may be off."""
-COLUMNS = ("instructions", "best known / bound", "coarse", "XLA / bound", "parts")
-SECONDS = ("s", "coarse, s", "GiB")
+HEADS = ("T", "known", "coarse", "XLA", "leaves", "s", "coarse s", "GiB")
+LEGEND = (
+    "T: instructions; known, coarse: best known time / bound, / coarse bound; XLA: its "
+    "own answer / bound; leaves: of the search; s: seconds; GiB: the most memory"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +46,8 @@ class Row:
     xla_s: float | None
     known_s: float
     """The least time of any map that is known, the compiler's own included."""
-    parts: int
-    """Of the search."""
+    leaves: int
+    """The parts of the search that are not divided."""
     runtime_s: float
     coarse_runtime_s: float
     gib: float
@@ -60,8 +62,6 @@ def run(folder: Path, cost_model: str, known_s: float) -> Row:
     limit = next(limit for most, limit in LIMITS_S if count <= most)
     coarse = lower_bound(problem, time_limit=COARSE_SHARE * limit)
     bound = lower_bound(problem, time_limit=limit)
-    known = [known_s, references.slow_s]
-    known += [] if references.xla_s is None else [references.xla_s]
     return Row(
         input=folder.name,
         cost_model=cost_model,
@@ -69,8 +69,8 @@ def run(folder: Path, cost_model: str, known_s: float) -> Row:
         bound_s=bound.seconds,
         coarse_bound_s=coarse.seconds,
         xla_s=references.xla_s,
-        known_s=min(known),
-        parts=bound.certificate.leaves,
+        known_s=min(known_s, references.least_valid_s),
+        leaves=bound.certificate.leaves,
         runtime_s=bound.runtime,
         coarse_runtime_s=coarse.runtime,
         gib=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
@@ -97,7 +97,7 @@ def cells(row: Row) -> list[str]:
         f"{row.known_s / row.bound_s:.4f}",
         f"{row.known_s / row.coarse_bound_s:.4f}",
         xla,
-        str(row.parts),
+        str(row.leaves),
         f"{row.runtime_s:.1f}",
         f"{row.coarse_runtime_s:.1f}",
         f"{row.gib:.2f}",
@@ -138,11 +138,12 @@ def main(
             if out is not None:
                 found = [asdict(row) for row in rows]
                 out.write_text(json.dumps(found, indent=1), encoding="utf-8")
-    table = new_table(["program"], (*COLUMNS, *SECONDS))
+    table = new_table(["program"], HEADS)
     for row in rows:
         table.add_row(row.input, *cells(row))
     console = Console()
     console.print(table)
+    console.print(LEGEND)
     console.print(summary(rows))
 
 

@@ -11,7 +11,10 @@ from hybridalloc.bounds.certificate import Certificate
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What a little more of a resource would save, by the relaxation's dual values."""
+    """What a little more of a resource would save.
+
+    By the dual values of the linear relaxation before all cuts, so for a small change.
+    """
 
     capacity: Floats
     """(T,): seconds for each byte more of fast memory during one instruction."""
@@ -30,11 +33,12 @@ class Bound:
 
     seconds: float
     """Infinite if no valid map exists."""
-    prices: Prices
+    prices: Prices | None
+    """``None`` if there was no time for them, or if no valid map exists."""
     served: Mapping[tuple[int, int], float]
     """Of the accesses, by instruction and buffer, which part fast memory serves in the
     relaxation's solution; those that are not here have none. A good map is often near
-    it."""
+    it. Empty if there was no time for a solution."""
     certificate: Certificate
     """Its proof, which counts in units of ``unit_s`` seconds."""
     unit_s: float

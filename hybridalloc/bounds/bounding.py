@@ -17,11 +17,13 @@ from hybridalloc.bounds.covers import Covers
 from hybridalloc.bounds.envelopes import Envelopes
 from hybridalloc.bounds.linear_program import Row
 from hybridalloc.bounds.linear_solver import Solution
-from hybridalloc.bounds.relaxation import Relaxation, relax
+from hybridalloc.bounds.relaxation import Relaxation, relax, relax_to_instructions
 from hybridalloc.cost_model import compile_costs
 from hybridalloc.errors import UsageError
 from hybridalloc.problem import Problem
 
+SET_UP_SHARE = 0.4
+"""The share of the time that setting up may take; without it there are no rows."""
 ROUNDING = Fraction(1, 10**9)
 """The share by which a bound is lowered, so that no rounding in the sums of a map's
 time, or of the relaxation's coefficients, puts that below it."""
@@ -33,8 +35,8 @@ def lower_bound(
     """Prove a time that no valid map of a problem beats.
 
     A mixed-integer relaxation, cover and envelope cuts, and branch and bound, all
-    checked in exact arithmetic (docs/bounds.md). Ctrl-C ends the search, not the
-    program: what is proven until then is returned.
+    checked in exact arithmetic (docs/bounds.md). Ctrl-C ends the search: what is proven
+    until then is returned.
 
     Args:
         problem: The program, the target and the cost model.
@@ -44,12 +46,13 @@ def lower_bound(
     Raises:
         UsageError: The time limit is no number of seconds, or the problem's times
             are not finite.
+        KeyboardInterrupt: Ctrl-C came before the search.
     """
     if not time_limit >= 0:
         raise UsageError(f"time limit {time_limit} is not >= 0 seconds")
     started = time.monotonic()
     deadline = started + time_limit
-    relaxation = relax(problem, _unit_s(problem))
+    relaxation = _relax(problem, started + SET_UP_SHARE * time_limit)
     covers, envelopes = Covers(relaxation), Envelopes(relaxation)
 
     def separate(values: Floats) -> Iterator[Row]:
@@ -73,6 +76,14 @@ def lower_bound(
     )
 
 
+def _relax(problem: Problem, deadline: float) -> Relaxation:
+    unit_s = _unit_s(problem)
+    try:
+        return relax(problem, unit_s, deadline)
+    except TimeoutError:
+        return relax_to_instructions(problem, unit_s)
+
+
 def _unit_s(problem: Problem) -> float:
     """The mean time of an instruction with everything in slow memory."""
     costs = compile_costs(problem)
@@ -92,11 +103,10 @@ def _seconds(bound: Fraction | None, unit_s: float) -> float:
     return max(0.0, float(bound * Fraction(unit_s) * (1 - ROUNDING)))
 
 
-def _prices(relaxation: Relaxation, first: Solution | None) -> Prices:
-    """The dual values of the relaxation before all cuts; 0 if there was no time."""
-    count = len(relaxation.problem.program)
-    if first is None or not first.optimal:
-        return Prices(np.zeros(count), 0.0)
+def _prices(relaxation: Relaxation, first: Solution | None) -> Prices | None:
+    """The dual values of the relaxation before all cuts; ``None`` if not solved."""
+    if first is None or not first.optimal or not relaxation.levels.size:
+        return None
     fast = relaxation.problem.target.fast
     levels = -first.reduced_costs[relaxation.levels] * relaxation.unit_s
     work = relaxation.work

@@ -33,7 +33,6 @@ _INTEGRAL = 1e-6
 _LEAST_GAIN = 1e-4
 """What a round of cuts at the root must add to the bound, as a share of it."""
 _ROUNDS = 30
-_NO_SOLUTION = Fraction(-1)
 
 
 @dataclass
@@ -56,7 +55,7 @@ class BranchAndBound:
     def __init__(
         self, program: LinearProgram, separate: Separate, deadline: float
     ) -> None:
-        """Solve the root.
+        """Nothing is solved yet: all dual values are 0.
 
         Args:
             program: All its columns have finite bounds.
@@ -85,7 +84,9 @@ class BranchAndBound:
     def values(self) -> Floats:
         """(columns,): the solution of the part with the least bound, about."""
         leaves = [x for x in self._parts if x.branch is None and x.bound is not None]
-        return min(leaves, key=lambda x: x.bound or Fraction(), default=self._root).values
+        return min(
+            leaves, key=lambda x: x.bound or Fraction(), default=self._root
+        ).values
 
     def certificate(self) -> Certificate:
         """The proof of the bound."""
@@ -94,7 +95,7 @@ class BranchAndBound:
 
     def run(self, cutoff: float) -> None:
         """Search until the bound is the optimum, above the cutoff, or time is up."""
-        self._solve_root()
+        self._solve_root(cutoff)
         if self._root.bound is None or self.first is None or not self.first.optimal:
             return
         open_parts = [(self._root.bound, 0)]
@@ -110,13 +111,15 @@ class BranchAndBound:
                 if half_bound is not None:
                     heapq.heappush(open_parts, (half_bound, index))
 
-    def _solve_root(self) -> None:
+    def _solve_root(self, cutoff: float) -> None:
         root = self._root
         for _ in range(_ROUNDS):
             before = root.bound
             solution = self._improve(root)
             self.first = self.first or solution
             if before is None or root.bound is None or not solution.optimal:
+                return
+            if root.bound >= cutoff:
                 return
             small = root.bound - before <= _LEAST_GAIN * abs(before)
             if self.first is not solution and small:

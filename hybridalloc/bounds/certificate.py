@@ -24,7 +24,8 @@ Exact = NDArray[np.object_]
 """Python's integers, which have as many digits as they need."""
 
 _DUAL_BITS = 48
-"""Dual values are rounded to multiples of ``2**-_DUAL_BITS``: any values prove."""
+"""Dual values are rounded to multiples of ``2**-_DUAL_BITS``: any values prove some
+bound."""
 _MANTISSA_BITS = 53
 _LEAST_BITS = 64
 
@@ -64,7 +65,7 @@ class ExactProgram:
 
         Args:
             program: All its columns have finite bounds.
-            rows: Further rows; the entries of all are multiples of ``2**-64``.
+            rows: Further rows; their entries and sides are multiples of ``2**-64``.
         """
         finite = [program.cost, program.low, program.high, program.matrix.data]
         finite += [program.row_low, program.row_high]
@@ -82,7 +83,7 @@ class ExactProgram:
         self.add(rows)
 
     def add(self, rows: Sequence[Row]) -> None:
-        """Add rows, the entries of which are multiples of ``2**-64``."""
+        """Add rows, whose entries and sides are multiples of ``2**-64``."""
         if not rows:
             return
         sizes = [row.columns.size for row in rows]
@@ -113,6 +114,7 @@ class ExactProgram:
         cost = np.zeros_like(self._cost) if leaf.infeasible else self._cost
         total = self._total(cost, duals, fixed)
         if leaf.infeasible:
+            # Otherwise nothing is proven, and no time is less than this.
             return None if total > 0 else Fraction(-1)
         return Fraction(int(total), 1 << (2 * self._bits + _DUAL_BITS))
 
@@ -169,7 +171,8 @@ class Certificate:
 
     program: LinearProgram
     cuts: tuple[Row, ...]
-    """Rows that every map satisfies, beyond those of the program."""
+    """Rows that every solution of the program satisfies whose binary columns are whole.
+    """
     parts: tuple[Leaf | Branch, ...]
     """Of the search, the first being all of it. Their dual values count the rows of
     the program, then the cuts."""

@@ -71,8 +71,8 @@ class Copies:
     ) -> None:
         """A prefetch that is issued at ``low`` or later and due at ``high``.
 
-        What of it has been copied holds fast memory: the bytes of its slices, or, in
-        one slice, even the whole buffer.
+        Each part that has been copied holds its share of the buffer: of its bytes, or
+        of whole units if there are no slices.
 
         Args:
             done: The column that is 1 if there is such a copy.
@@ -93,12 +93,12 @@ class Copies:
     def evict(self, done: int, size: int, low: int, segment: Segment) -> None:
         """An eviction that is issued at ``low`` or later and due in a segment.
 
-        The buffer is held until it is due: in the segment, as long as any part of it
-        is still to be copied.
+        In a valid map the whole buffer is held until the eviction is due; here, in the
+        segment, each part until it is copied.
         """
         held = float(units(size, self._alignment))
         amount = self._amount(size, self._write_s, segment.body)
-        start = max(low, segment.low)
+        start = segment.low
         blocks = self._idle.cells(low, start, amount)
         blocks += self._idle.cells(start, segment.high, amount, forward=True)
         for block, part in self._divide(done, amount, self._write_s, blocks):

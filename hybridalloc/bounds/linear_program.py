@@ -1,4 +1,4 @@
-"""A linear program under construction: columns, rows, and entries in any order."""
+"""Linear programs: one under construction, one as arrays, and rows to add."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Builder:
         self.high.append(high)
         return len(self.cost) - 1
 
-    def choice(self, low: float = 0.0, high: float = 1.0) -> int:
+    def choice(self, low: float = 0.0) -> int:
         """A new column that is 0 or 1: its index."""
-        self.binary.append(self.column(low, high))
+        self.binary.append(self.column(low))
         return self.binary[-1]
 
     def row(

@@ -1,7 +1,8 @@
 """The relaxation: a mixed-integer program whose optimum no valid map beats.
 
-Every valid map is a solution of it that costs no more than the map takes, so its
-optimum, and that of any further relaxation, is a lower bound. Time is counted over
+Every valid map, or one without its needless parts that takes no longer (``residency``),
+is a solution of it that costs no more than that map takes, so its optimum, and that of
+any further relaxation, is a lower bound. Time is counted over
 one whole run, so an instruction or copy within a loop counts as often as it runs, and
 every quantity that differs between iterations stands for its mean: the rows are
 linear, so what holds in each iteration holds for the mean.
@@ -9,8 +10,9 @@ linear, so what holds in each iteration holds for the mean.
 What is relaxed: offsets (capacity counts units of the alignment, not places); the order
 of copies in their queues (only that copies take no more time out of instructions than
 those leave idle, at full speed: two queues that share it half and half take as much);
-limits on outstanding copies; the part of a prefetch that is not yet copied, and that of
-an eviction that already is, hold nothing; and the start-up time of copies.
+limits on outstanding copies (other than 0); the start-up time of copies; and that the
+part of a prefetch that is not yet copied, and that of an eviction that already is,
+hold memory as well.
 
 The rules of one buffer are in ``residency``, those of copies in ``copies``, the time
 of instructions in ``running``, and what all compete for in ``resources``.
@@ -28,8 +30,9 @@ from hybridalloc.bounds.halving import Halving
 from hybridalloc.bounds.linear_program import Builder, LinearProgram
 from hybridalloc.bounds.residency import Context, Stay, relax_buffer
 from hybridalloc.bounds.resources import FastMemory, IdleTime
-from hybridalloc.bounds.running import Running
+from hybridalloc.bounds.running import Running, require_time
 from hybridalloc.bounds.space import free_units
+from hybridalloc.cost_model import compile_costs
 from hybridalloc.loops import Loops
 from hybridalloc.problem import Problem
 
@@ -57,20 +60,24 @@ class Relaxation:
     work: Work
 
 
-def relax(problem: Problem, unit_s: float) -> Relaxation:
+def relax(problem: Problem, unit_s: float, deadline: float) -> Relaxation:
     """The relaxation of a problem.
 
     Args:
         problem: The program, the target and the cost model.
         unit_s: Seconds that shall be one unit of time; best about the mean time of an
             instruction, so that numbers are neither tiny nor huge.
+        deadline: When to have set it up, in seconds of ``time.monotonic()``.
+
+    Raises:
+        TimeoutError: There was not enough time for that.
     """
     builder = Builder()
     loops = Loops(problem.program)
     tree = Halving(len(problem.program))
     free = free_units(problem)
     memory = FastMemory(builder, tree, free)
-    running = Running(builder, problem, free, unit_s)
+    running = Running(builder, problem, free, unit_s, deadline)
     idle = IdleTime(builder, tree, running.idle_rows, running.most_idle)
     copies = Copies(builder, problem, loops, memory, idle, unit_s)
     context = Context(
@@ -83,8 +90,10 @@ def relax(problem: Problem, unit_s: float) -> Relaxation:
         memory=memory,
         cross_program=builder.row(high=problem.target.cross_program_prefetches),
     )
-    buffers = range(len(problem.program.buffers))
-    stays = [stay for buffer in buffers for stay in relax_buffer(context, buffer)]
+    stays: list[Stay] = []
+    for buffer in range(len(problem.program.buffers)):
+        require_time(deadline)
+        stays += relax_buffer(context, buffer)
     return Relaxation(
         problem=problem,
         program=builder.build(),
@@ -96,4 +105,35 @@ def relax(problem: Problem, unit_s: float) -> Relaxation:
         levels=memory.columns,
         stays=tuple(stays),
         work=copies.work(),
+    )
+
+
+def relax_to_instructions(problem: Problem, unit_s: float) -> Relaxation:
+    """What is left of it where there is no time: no rows.
+
+    Each instruction takes as long as it must with the better memory for each access.
+
+    Args:
+        problem: As for ``relax``.
+        unit_s: See there.
+    """
+    costs, builder = compile_costs(problem), Builder()
+    runs = costs.runs / unit_s
+    fastest_s = np.minimum(costs.fast_s, costs.slow_s)
+    until = np.concatenate([[0.0], np.cumsum(fastest_s)])
+    memory_s = np.diff(until[costs.first_access])
+    for least in (runs * np.maximum(costs.compute_s, memory_s)).tolist():
+        builder.column(low=least, high=least, cost=1.0)
+    none = np.zeros(0, dtype=np.int64)
+    return Relaxation(
+        problem=problem,
+        program=builder.build(),
+        unit_s=unit_s,
+        free=free_units(problem),
+        served={},
+        elapsed=np.arange(len(runs)),
+        runs=runs,
+        levels=none,
+        stays=(),
+        work=Work(none, none, np.zeros(0), np.zeros(0)),
     )

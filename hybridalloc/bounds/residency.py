@@ -8,7 +8,9 @@ it, every column is 0 or 1:
 - ``fetched[k]``: a prefetch is due in segment k, and serves node k;
 - ``evicted[k]``: a stay ends in segment k, and an eviction is due there;
 - ``saved[k]``: an eviction is due in segment k, and the stay goes on;
-- ``chosen``: the buffer has the cross-program prefetch.
+- ``chosen``: the buffer has the cross-program prefetch;
+- ``copied``: that of the next run is copied at the end, or
+- ``tail``: it is held after the last node, as all the time before.
 
 Valid maps that do needless things have no place here, but each has a counterpart
 that takes no longer and holds no more: without allocations that serve nothing and

@@ -113,10 +113,9 @@ class IdleTime:
                 self._within(low, position) if forward else self._within(position, high)
             )
             size = self._cell(position, low, high, max(work, far), forward)
-            position += size if forward else 0
-            first = position - size
+            first = position if forward else position - size
             blocks.append((self._tree.width + first) // size)
-            position -= 0 if forward else size
+            position = first + size if forward else first
         return blocks
 
     def _cell(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 
 from hybridalloc.arrays import Floats, Ints
@@ -22,7 +24,12 @@ class Running:
     """
 
     def __init__(
-        self, builder: Builder, problem: Problem, free: Ints, unit_s: float
+        self,
+        builder: Builder,
+        problem: Problem,
+        free: Ints,
+        unit_s: float,
+        deadline: float,
     ) -> None:
         """Add them.
 
@@ -31,6 +38,10 @@ class Running:
             problem: The program, target and cost model.
             free: (T,): units of fast memory that allocations may take.
             unit_s: Seconds in one unit of time.
+            deadline: When to be done, in seconds of ``time.monotonic()``.
+
+        Raises:
+            TimeoutError: It has passed.
         """
         self._builder, self._problem = builder, problem
         self._costs = compile_costs(problem)
@@ -44,6 +55,7 @@ class Running:
         """Time that copies take out of each instruction <= its idle time."""
         most_idle = []
         for t in range(len(problem.program)):
+            require_time(deadline)
             columns = self._serve(t, int(free[t]))
             self.columns.append(self._elapsed(t, columns))
             most_idle.append(self._idle(t, columns))
@@ -73,16 +85,16 @@ class Running:
         column = builder.column(cost=1.0)
         low, high = 0.0, max((x.seconds for x in seen), default=0.0)
         for face in faces(self._costs, t):
-            high = max(high, face.most)
+            low, high = max(low, face.least), max(high, face.most)
             slopes = [(columns[i], face.slopes[i]) for i in face.slopes if i in columns]
             relief = [(match[x.fast], face.at(x.fast) - x.seconds) for x in seen]
             relief = [(x, amount) for x, amount in relief if amount > 0]
             if not slopes and not relief:
-                low = max(low, face.constant)
                 continue
             entries = [(x, -runs * slope) for x, slope in slopes]
             entries += [(x, runs * amount) for x, amount in relief]
             builder.row([(column, 1.0), *entries], low=runs * face.constant)
+        low = min([low, *(x.seconds for x in seen)])
         high = max(high, float(self._costs.empty_s[t]))
         builder.low[column], builder.high[column] = runs * low, runs * high
         return column
@@ -109,3 +121,9 @@ class Running:
         )
         always = sum(slow[i] for i in accesses if i not in columns)
         return max(0.0, self._builder.high[elapsed] - always)
+
+
+def require_time(deadline: float) -> None:
+    """Raise ``TimeoutError`` if a moment of ``time.monotonic()`` has passed."""
+    if time.monotonic() > deadline:
+        raise TimeoutError("no time is left to set up the relaxation")

@@ -50,8 +50,9 @@ def bound(
         problem = read_given(step, input_path, target, cost_model, capacity, max_slices)
         references = reference_times(problem)
         step(f"{short_name(str(input_path))}: lower bound")
-        known = [x for x in (references.slow_s, references.xla_s) if x is not None]
-        found = lower_bound(problem, time_limit=time_limit, cutoff=min(known))
+        found = lower_bound(
+            problem, time_limit=time_limit, cutoff=references.least_valid_s
+        )
     row = bound_record(str(input_path), problem, found, references)
     if as_json:
         show_json(row.as_json())

@@ -16,7 +16,7 @@ from hybridalloc.report.records import Record, References
 from hybridalloc.report.tables import short_name
 from hybridalloc.report.units import time_text
 from hybridalloc.solver import Incumbent, Result, Status
-from hybridalloc.solving import DEFAULT_TIME_LIMIT_S, is_optimal, solve
+from hybridalloc.solving import DEFAULT_TIME_LIMIT_S, cutoff, is_optimal, solve
 
 BOUND_SHARE = 0.2
 """The share of the time limit that a lower bound has, if not given."""
@@ -53,7 +53,7 @@ def limits(
     """The limits that a command's options say.
 
     Raises:
-        UsageError: The bound would take more time than there is.
+        UsageError: The bound would take more time than there is, or any time.
     """
     if time_limit is None:
         time_limit = DEFAULT_TIME_LIMIT_S if iterations is None else math.inf
@@ -61,7 +61,11 @@ def limits(
         bound_time = BOUND_S
         if math.isfinite(time_limit):
             bound_time = min(MOST_BOUND_S, BOUND_SHARE * time_limit)
-    if bound_time > time_limit or math.isinf(bound_time):
+    if math.isinf(bound_time):
+        raise UsageError(
+            f"--bound-time {bound_time:g}: expected a finite number of seconds"
+        )
+    if bound_time > time_limit:
         raise UsageError(
             f"--bound-time {bound_time:g}: expected at most the time limit, "
             f"{time_limit:g} s"
@@ -128,7 +132,7 @@ def bound(case: Case, results: Iterable[Result], seconds: float, step: Step) -> 
     with suppress(KeyboardInterrupt):
         from hybridalloc.bounds import lower_bound  # loads a solver of linear programs
 
-        found = lower_bound(case.problem, time_limit=seconds, cutoff=best_s)
+        found = lower_bound(case.problem, time_limit=seconds, cutoff=cutoff(best_s))
         known_s = max(known_s, found.seconds)
     return known_s
 

@@ -20,6 +20,7 @@ from hybridalloc.cli.options import (
     read_given,
 )
 from hybridalloc.cli.output import progress, show, show_json
+from hybridalloc.errors import UsageError
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
 
@@ -83,11 +84,21 @@ def explain(
 def _priced(
     problem: Problem, memory_map: MemoryMap, found: Explanation
 ) -> tuple[Stay, ...]:
-    """What each stay of the buffer costs and saves, by a lower bound."""
+    """What each stay of the buffer costs and saves, by a lower bound.
+
+    Raises:
+        UsageError: There was no time for prices.
+    """
     from hybridalloc.bounds import lower_bound  # loads a solver of linear programs
     from hybridalloc.understanding.pricing import stays
 
-    bound = lower_bound(problem, time_limit=PRICES_S, cutoff=found.time_s)
+    # Prices come with the first linear program, and no bound need be higher than 0.
+    bound = lower_bound(problem, time_limit=PRICES_S, cutoff=0.0)
+    if bound.prices is None:
+        raise UsageError(
+            f"--prices: {problem.program.name} is too large for prices in "
+            f"{PRICES_S:g} s"
+        )
     return stays(problem, memory_map, found, bound.prices)
 
 

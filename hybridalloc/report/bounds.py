@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
@@ -12,16 +13,19 @@ from rich.table import Table
 
 from hybridalloc.problem import Problem
 from hybridalloc.report.records import References, finite
-from hybridalloc.report.tables import facts_table, new_table, short_name, simulated
-from hybridalloc.report.units import MISSING, size_text, time_text
-from hybridalloc.report.words import gap_text, left_out
+from hybridalloc.report.tables import facts_table, new_table, title
+from hybridalloc.report.units import MISSING, time_text
+from hybridalloc.report.words import above_bound, left_out
+from hybridalloc.solver import gap
 
 if TYPE_CHECKING:
-    from hybridalloc.bounds.bound import Bound
+    from hybridalloc.bounds.bound import Bound, Prices
 
 _MIB, _GB = 2**20, 1e9
 _NEGLIGIBLE = 1e-9
 """A price below this part of all of them is rounding."""
+_LEAST_SHOWN_S = 5e-13
+"""Anything less would be shown as 0.000 ns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +47,16 @@ class BoundRecord:
     capacity_bytes: int
     max_slices: int
     bound_s: float
-    """Infinite if no valid map exists."""
     infeasible: bool
-    """Whether that is proven."""
+    """Whether it is proven that no valid map exists; then ``bound_s`` is infinite."""
     slow_s: float
     xla_s: float | None
     slow_gap: float | None
-    """``slow_s / bound_s - 1``."""
+    """``slow_s / bound_s - 1``; ``None`` if not everything may be in slow memory."""
     xla_gap: float | None
     price_s_per_mib: float | None
-    """Seconds of a run that a MiB more of fast memory would save."""
+    """Seconds of a run that a MiB more of fast memory would save; ``None`` if there was
+    no time for it."""
     price_s_per_gbps: float | None
     """Seconds of a run that copies faster by 1e9 bytes a second would save."""
     runtime_s: float
@@ -75,7 +79,9 @@ def bound_record(
         bound: The bound.
         references: The times that it is compared with, of the same problem.
     """
-    infeasible = not np.isfinite(bound.seconds)
+    infeasible = not math.isfinite(bound.seconds)
+    bound_s = None if infeasible else bound.seconds
+    slow_s = references.slow_s if references.slow_valid else None
     prices = bound.prices
     return BoundRecord(
         input=name,
@@ -87,12 +93,12 @@ def bound_record(
         infeasible=infeasible,
         slow_s=references.slow_s,
         xla_s=references.xla_s,
-        slow_gap=_gap(references.slow_s, bound.seconds),
-        xla_gap=_gap(references.xla_s, bound.seconds),
-        price_s_per_mib=None if infeasible else prices.fast_memory * _MIB,
-        price_s_per_gbps=None if infeasible else prices.copy_bandwidth * _GB,
+        slow_gap=gap(slow_s, bound_s),
+        xla_gap=gap(references.xla_s, bound_s),
+        price_s_per_mib=None if prices is None else prices.fast_memory * _MIB,
+        price_s_per_gbps=None if prices is None else prices.copy_bandwidth * _GB,
         runtime_s=bound.runtime,
-        instructions=() if infeasible else tuple(_instructions(problem, bound)),
+        instructions=() if prices is None else tuple(_instructions(problem, prices)),
     )
 
 
@@ -103,21 +109,18 @@ def bound_parts(row: BoundRecord, limit: int) -> Iterator[RenderableType]:
         row: The figures.
         limit: The most instructions to list.
     """
-    title = (
-        f"{short_name(row.input)}; {size_text(row.capacity_bytes)} of fast memory; "
-        f"{simulated(row.cost_model, row.target)}"
-    )
+    head = title(row.input, row.capacity_bytes, row.cost_model, row.target)
     if row.infeasible:
-        yield title
+        yield head
         yield ""
         yield "No valid map exists (proven): what must be in fast memory does not fit."
         return
     yield facts_table(
-        title,
+        head,
         {
             "lower bound": time_text(row.bound_s),
-            "all in slow memory": _above(row.slow_s, row.slow_gap),
-            "XLA's own answer": _above(row.xla_s, row.xla_gap),
+            "all in slow memory": above_bound(row.slow_s, row.slow_gap),
+            "XLA's own answer": above_bound(row.xla_s, row.xla_gap),
             "1 MiB more of fast memory": _lowers(row.price_s_per_mib),
             "1 GB/s more for copies": _lowers(row.price_s_per_gbps),
             "found in": f"{row.runtime_s:.1f} s",
@@ -129,32 +132,22 @@ def bound_parts(row: BoundRecord, limit: int) -> Iterator[RenderableType]:
         yield from left_out(len(row.instructions), limit, "instructions")
 
 
-def _instructions(problem: Problem, bound: Bound) -> Iterator[InstructionPrice]:
-    prices = bound.prices.capacity
-    least = _NEGLIGIBLE * bound.prices.fast_memory
-    for t in np.argsort(-prices, kind="stable"):
-        if not prices[t] > least:
+def _instructions(problem: Problem, prices: Prices) -> Iterator[InstructionPrice]:
+    least = max(_NEGLIGIBLE * prices.fast_memory, _LEAST_SHOWN_S / _MIB)
+    for t in np.argsort(-prices.capacity, kind="stable"):
+        price = float(prices.capacity[t])
+        if not price > least:
             break
         name = problem.program.instructions[t].name
-        yield InstructionPrice(int(t), name, float(prices[t]) * _MIB)
-
-
-def _gap(time_s: float | None, bound_s: float) -> float | None:
-    if time_s is None or not 0 < bound_s < float("inf"):
-        return None
-    return time_s / bound_s - 1
-
-
-def _above(time_s: float | None, gap: float | None) -> str:
-    if gap is None:
-        return time_text(time_s)
-    return f"{time_text(time_s)}, {gap_text(gap)} above the bound"
+        yield InstructionPrice(int(t), name, price * _MIB)
 
 
 def _lowers(seconds: float | None) -> str:
     if seconds is None:
         return MISSING
-    return f"lowers the bound by about {time_text(seconds)}"
+    if seconds < _LEAST_SHOWN_S:
+        return "would lower the bound by nothing"
+    return f"would lower the bound by about {time_text(seconds)}"
 
 
 def _price_table(prices: tuple[InstructionPrice, ...]) -> Table:

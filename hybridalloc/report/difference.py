@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import RenderableType
 from rich.table import Table
 
-from hybridalloc.report.tables import new_table, short_name, simulated
+from hybridalloc.report.tables import new_table, title
 from hybridalloc.report.units import MISSING, size_text, time_text
 from hybridalloc.report.words import left_out, plural, runs_text, signed_time
 from hybridalloc.understanding.difference import (
@@ -45,10 +45,7 @@ def difference_parts(
     """
     input_name, a, b = names
     models = " and ".join(x.cost_model for x in found.times)
-    yield (
-        f"{short_name(input_name)}; {size_text(found.capacity_bytes)} of fast memory; "
-        f"{simulated(models, found.target)}"
-    )
+    yield title(input_name, found.capacity_bytes, models, found.target)
     yield f"A: {a}"
     yield f"B: {b}"
     yield ""

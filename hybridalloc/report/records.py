@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from itertools import groupby
 
 from hybridalloc.checker import check
+from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.solver import Infeasibility, Result, Status
 
@@ -18,9 +19,17 @@ class References:
 
     slow_s: float
     """The time with everything in slow memory, in seconds."""
+    slow_valid: bool
+    """Whether that is a valid map: not where something must be in fast memory."""
     xla_s: float | None
     """The time of the compiler's own answer; ``None`` if the input carries none, or if
     it is not valid for this target and capacity."""
+
+    @property
+    def least_valid_s(self) -> float:
+        """The least time of them that are valid maps; infinite if none is."""
+        slow_s = self.slow_s if self.slow_valid else math.inf
+        return slow_s if self.xla_s is None else min(slow_s, self.xla_s)
 
 
 def reference_times(problem: Problem) -> References:
@@ -36,7 +45,8 @@ def reference_times(problem: Problem) -> References:
     answer = problem.compiler_map
     valid = answer is not None and not check(problem, answer)
     xla_s = simulator.simulate(answer).time_s if answer and valid else None
-    return References(simulator.slow_s, xla_s)
+    slow_valid = not check(problem, MemoryMap())
+    return References(simulator.slow_s, slow_valid, xla_s)
 
 
 @dataclass(frozen=True, slots=True)

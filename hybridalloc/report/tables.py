@@ -21,6 +21,19 @@ def simulated(cost_model: str, target: str) -> str:
     return f"times are simulated: {cost_model}, {target}"
 
 
+def title(name: str, capacity: int, cost_model: str, target: str) -> str:
+    """What a page of figures is about.
+
+    Args:
+        name: What the input is called.
+        capacity: Bytes of fast memory.
+        cost_model: How time is judged.
+        target: Its name.
+    """
+    models = simulated(cost_model, target)
+    return f"{short_name(name)}; {size_text(capacity)} of fast memory; {models}"
+
+
 def new_table(left: Sequence[str], right: Sequence[str] = ()) -> Table:
     """An empty table.
 

@@ -10,9 +10,9 @@ from rich.console import RenderableType
 
 from hybridalloc.problem import Problem
 from hybridalloc.report.records import finite
-from hybridalloc.report.tables import facts_table, short_name, simulated
-from hybridalloc.report.units import MISSING, size_text, time_text
-from hybridalloc.report.words import gap_text, plural
+from hybridalloc.report.tables import facts_table, title
+from hybridalloc.report.units import time_text
+from hybridalloc.report.words import above_bound, gap_text, plural
 from hybridalloc.verification import OptimalityReport, Verdict
 
 
@@ -57,20 +57,16 @@ def report_parts(
     if found.verdict is Verdict.INVALID:
         yield sentence(found, problem)
         return
-    models = simulated(problem.cost_model, problem.target.name)
-    capacity = size_text(problem.target.capacity)
+    target = problem.target
+    head = title(names[0], target.capacity, problem.cost_model, target.name)
     facts = {
         "map": names[1],
-        "time": _time(found.time, found.gap),
+        "time": above_bound(found.time, found.gap),
         "lower bound": time_text(found.bound),
-        "better map": _time(found.better_time, found.better_gap),
+        "better map": above_bound(found.better_time, found.better_gap),
         "found in": f"{found.runtime:.1f} s",
     }
-    if found.better is None:
-        facts["better map"] = MISSING
-    yield facts_table(
-        f"{short_name(names[0])}; {capacity} of fast memory; {models}", facts
-    )
+    yield facts_table(head, facts)
     yield ""
     yield sentence(found, problem)
 
@@ -130,9 +126,3 @@ def _note(found: OptimalityReport) -> str:
     if not found.unsliced_optimal:
         return ""
     return " Only a map with sliced prefetches could be faster (proven)."
-
-
-def _time(seconds: float | None, gap: float | None) -> str:
-    if gap is None:
-        return time_text(seconds)
-    return f"{time_text(seconds)}, {gap_text(gap)} above the bound"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from hybridalloc.memory_map import Allocation, Origin
@@ -86,6 +87,17 @@ def copies_text(allocation: Allocation) -> str:
         waits = out.issue == out.due
         text += " and waited for" if waits else f", complete by {out.due}"
     return text
+
+
+def above_bound(time_s: float | None, gap: float | None) -> str:
+    """A time, and how far it is above a lower bound.
+
+    >>> above_bound(3e-3, 0.25), above_bound(3e-3, None), above_bound(None, None)
+    ('3 ms, 25.0 % above the bound', '3 ms', '-')
+    """
+    if gap is None or not math.isfinite(gap):
+        return time_text(time_s)
+    return f"{time_text(time_s)}, {gap_text(gap)} above the bound"
 
 
 def gap_text(gap: float) -> str:
