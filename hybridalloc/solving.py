@@ -186,10 +186,10 @@ def _result(
     best = incumbents.history[-1] if incumbents.history else None
     status, bound = outcome.status, outcome.bound
     if best is not None:
-        if status is Status.OPTIMAL and bound is None:
-            bound = best.time
-        elif status is not Status.OPTIMAL:
+        if status is not Status.OPTIMAL:
             status = Status.FEASIBLE
+        elif not is_optimal(best.time, bound or 0.0):
+            bound = best.time
         bound = None if bound is None else min(bound, best.time)
     return Result(
         strategy=strategy,

@@ -29,8 +29,8 @@ LIMITS_S = ((300, 10.0), (1000, 60.0), (math.inf, 180.0))
 COARSE_SHARE = 0.2
 HEADS = ("T", "known", "coarse", "XLA", "leaves", "s", "coarse s", "GiB")
 LEGEND = (
-    "T: instructions; known, coarse: best known time / bound, / coarse bound; XLA: its "
-    "own answer / bound; leaves: of the search; s: seconds; GiB: the most memory"
+    "T: instructions; known, XLA: the best known and XLA's own time / bound;\n"
+    "coarse: best known / coarse bound; leaves of the search; s: seconds; GiB: at most"
 )
 
 

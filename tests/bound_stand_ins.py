@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
 
 from hybridalloc.bounds.bound import Bound, Prices
+from hybridalloc.bounds.certificate import Certificate, Leaf
+from hybridalloc.bounds.linear_program import Builder
 from hybridalloc.problem import Problem
 
 
@@ -33,7 +35,25 @@ class StandIn:
             with pytest.raises(KeyboardInterrupt):
                 signal.raise_signal(signal.SIGINT)
         prices = Prices(np.full(len(problem.program), 1e-12), 2e-15)
-        return Bound(self.seconds, prices, 0.5)
+        return Bound(self.seconds, prices, {}, _certificate(self.seconds), 1.0, 0.5)
+
+
+def without_prices(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Put a stand-in that had no time for prices."""
+    made = StandIn(seconds)
+
+    def bound(problem: Problem, **limits: float) -> Bound:
+        return replace(made(problem, **limits), prices=None)
+
+    monkeypatch.setattr("hybridalloc.bounds.lower_bound", bound)
+
+
+def _certificate(seconds: float) -> Certificate:
+    """The proof that a number is no less than itself."""
+    builder = Builder()
+    builder.column(low=seconds, high=seconds, cost=1.0)
+    builder.row([(0, 1.0)])
+    return Certificate(builder.build(), (), (Leaf.of(np.zeros(1)),))
 
 
 Use = Callable[..., StandIn]

@@ -87,14 +87,15 @@ class _Draw:
             self._between(2, 12),
             is_input=kind < 0.35 or kind > 0.9,
             is_output=kind > 0.75,
-            cross_program=self._may(0.7),
+            cross_program=self._may(0.8),
             memory=memory,
             offset=4 * self._between(0, 2) if self._may(RARELY) else None,
         )
 
     def _accesses(self, index: int, buffer: Buffer) -> list[tuple[int, Access]]:
         """One to four, the first of what is no input a write of the whole buffer."""
-        count = min(self._end, self._between(1 if buffer.is_output else 2, 4))
+        most = 4 if self._may(0.15) else 3
+        count = min(self._end, self._between(1 if buffer.is_output else 2, most))
         if not buffer.is_input and not self._may(0.2):  # early, so that it may wait
             first = self._between(0, max(0, self._end - count))
             rest = range(first + 1, self._end)
@@ -190,7 +191,7 @@ class _Draw:
             flops_per_second=1.0,
             clock_hz=1.0,
             copy_engine=self._engine(),
-            cross_program_prefetches=self._between(0, 1),
+            cross_program_prefetches=int(self._may(0.65)),
         )
 
     def _engine(self) -> CopyEngine:

@@ -32,6 +32,7 @@ _SECONDS = st.sampled_from([0.0, 0.25, 0.5, 1.0, 2.0, 8.0])
 _BANDWIDTHS = st.sampled_from([1.0, 2.0, 4.0, 8.0])
 _CYCLES = st.sampled_from([0.0, 1.0, 2.0, 5.0, 16.0])
 _STARTUPS = st.sampled_from([0.0] * 6 + [0.5] * 3 + [16.0])
+_TRIPS = st.sampled_from([*range(1, 5), *range(1, 5), 0])
 _LIMITS = st.sampled_from([40] * 12 + [2, 1, 0])
 _RARELY = st.sampled_from([False] * 9 + [True])
 _SOMETIMES = st.sampled_from([False] * 2 + [True])
@@ -214,7 +215,7 @@ def _loops(
         end = draw(st.integers(start + 1, high))
         if nested and end - start == high - low:
             break
-        loops.append(Loop(start, end, draw(st.integers(1, 4))))
+        loops.append(Loop(start, end, draw(_TRIPS)))
         loops += draw(_loops(start, end, most - len(loops), nested=True))
         low = end
     return loops

@@ -10,6 +10,7 @@ from named_problems import CHAIN, FASTER, FASTEST
 
 from hybridalloc import MemoryMap, Outcome, Problem, Run, Status, bounded, solve
 from hybridalloc.solver import UNANSWERED, Result
+from hybridalloc.solving import cutoff, is_optimal
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,11 @@ def test_the_larger_of_two_bounds_counts() -> None:
     assert bounded(found(FASTEST, bound=24.0), 12.0).status is Status.OPTIMAL
 
 
+def test_a_proof_that_there_is_no_map_stays_as_it_is() -> None:
+    result = solve(CHAIN, Finds(Outcome(None, Status.INFEASIBLE)))
+    assert bounded(result, 12.0) == bounded(result, math.inf) == result
+
+
 def test_no_bound_changes_nothing() -> None:
     result = found(FASTEST)
     assert bounded(result, 0.0) == result
@@ -64,6 +70,19 @@ def test_a_bound_that_the_answer_refutes_is_left_out_with_a_warning(
     result = found(FASTEST)
     with pytest.warns(UserWarning, match=r"a map of 24\.0 s is valid"):
         assert bounded(result, wrong) == result
+
+
+def test_beside_a_refuted_bound_the_answers_own_stays() -> None:
+    result = found(FASTEST, bound=20.0)
+    with pytest.warns(UserWarning, match="a defect in the lower bound: 25"):
+        assert bounded(result, 25.0) == result
+
+
+def test_a_bound_that_meets_the_cutoff_proves_a_time_optimal() -> None:
+    """Bounds are lowered by one part in 10^9 after they have met it."""
+    assert bounded(found(FASTEST), cutoff(24.0)).status is Status.OPTIMAL
+    assert is_optimal(24.0, cutoff(24.0) * (1 - 1e-9))
+    assert cutoff(24.0) < 24.0
 
 
 def test_without_a_map_an_infinite_bound_proves_that_there_is_none() -> None:

@@ -27,6 +27,7 @@ from hybridalloc import (
 )
 from hybridalloc.registry import Entry
 from hybridalloc.solver import UNANSWERED
+from hybridalloc.solving import cutoff
 from hybridalloc.target import CopyEngine
 
 Script = Callable[[Problem, Run], Outcome]
@@ -111,7 +112,7 @@ def test_a_map_that_meets_the_bound_is_optimal_without_a_search(
     assert report.verdict is Verdict.OPTIMAL
     assert (report.time, report.bound, report.gap) == (24.0, 24.0, 0.0)
     assert (report.better, report.better_time) == (None, None)
-    assert [cutoff for _, cutoff in bound.calls] == [24.0]
+    assert [x for _, x in bound.calls] == [cutoff(24.0)]
     assert SEEN == []
 
 
@@ -155,6 +156,25 @@ def test_the_exact_models_proof_counts_where_there_are_no_slices(
     assert (better.verdict, better.better) == (Verdict.IMPROVED, FASTEST)
     assert better.is_better_optimal
     assert names() == ["cpsat", "cpsat"]
+
+
+def test_a_map_within_the_tolerance_of_a_proven_one_is_not_itself_proven(
+    use: bound_stand_ins.Use,
+    scripts: dict[str, Script],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """At a tolerance of 60 %, 20 s prove 24 s optimal, but not 36 s: 1.6 * 20 = 32.
+
+    Nor is the one map counted as better than the other: 1.6 * 24 = 38.4.
+    """
+    use(20.0)
+    monkeypatch.setattr("hybridalloc.solving.PROOF_TOLERANCE", 0.6)
+    monkeypatch.setattr("hybridalloc.verification.PROOF_TOLERANCE", 0.6)
+    scripts["cpsat"] = finds(FASTEST)
+    report = verify(CHAIN, FASTER)
+    assert (report.time, report.verdict) == (36.0, Verdict.WITHIN)
+    assert report.gap == pytest.approx(0.8)  # 36 / 20 - 1
+    assert names() == ["cpsat"]
 
 
 def test_where_slices_are_allowed_the_proof_is_of_maps_without_them(

@@ -88,7 +88,8 @@ def _unit_s(problem: Problem) -> float:
     """The mean time of an instruction with everything in slow memory."""
     costs = compile_costs(problem)
     slow_s = np.maximum(np.maximum(costs.compute_s, costs.all_slow_s), costs.empty_s)
-    total = float((costs.runs * slow_s).sum())
+    with np.errstate(over="ignore"):
+        total = float((costs.runs * slow_s).sum())
     if not math.isfinite(total):
         raise UsageError(
             f"program {problem.program.name}: its time is not finite under target "

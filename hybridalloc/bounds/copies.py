@@ -44,8 +44,8 @@ class Copies:
     blocks of instructions. A stall may as well be at the point where the copy is
     due: moving it there costs the same and holds memory for less long.
 
-    In a block that begins or ends within a loop that the copy spans, only a part that
-    was done before the loop, or will be after it, is sure to hold memory there.
+    A copy that spans a loop is issued before all of it and due after: a part that is
+    copied within holds memory throughout.
     """
 
     def __init__(
@@ -71,8 +71,9 @@ class Copies:
     ) -> None:
         """A prefetch that is issued at ``low`` or later and due at ``high``.
 
-        Each part that has been copied holds its share of the buffer: of its bytes, or
-        of whole units if there are no slices.
+        Each part holds its share of the buffer, of its bytes, or of whole units if
+        there are no slices: from the last instruction during which it is copied, for
+        it is issued by then.
 
         Args:
             done: The column that is 1 if there is such a copy.
@@ -87,14 +88,14 @@ class Copies:
         amount = self._amount(size, self._read_s, body)
         blocks = self._idle.cells(low, high, amount)
         for block, part in self._divide(done, amount, self._read_s, blocks):
-            after = self._loops.outside_after(self._idle.span(block)[1], body)
-            self._memory.hold(part, held, after, high)
+            last = self._idle.span(block)[1] - 1
+            self._memory.hold(part, held, self._loops.outside_before(last, body), high)
 
     def evict(self, done: int, size: int, low: int, segment: Segment) -> None:
         """An eviction that is issued at ``low`` or later and due in a segment.
 
         In a valid map the whole buffer is held until the eviction is due; here, in the
-        segment, each part until it is copied.
+        segment, each part until it is copied, its first instruction included.
         """
         held = float(units(size, self._alignment))
         amount = self._amount(size, self._write_s, segment.body)
@@ -104,7 +105,7 @@ class Copies:
         for block, part in self._divide(done, amount, self._write_s, blocks):
             first = self._idle.span(block)[0]
             inner = self._loops.inner(first, segment.body)
-            until = inner.start if inner else first + 1
+            until = inner.end if inner else first + 1
             if until > segment.low:
                 self._memory.hold(part, held, segment.low, until)
 

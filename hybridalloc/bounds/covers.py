@@ -45,13 +45,12 @@ class Covers:
                 continue
             cover = _cover(values[columns[chosen]], units[chosen], int(free))
             most = cover.size - 1
-            if values[columns[chosen][cover]].sum() <= most + _LEAST_VIOLATION:
-                continue
             inside = np.zeros(columns.size, dtype=np.bool_)
             inside[np.flatnonzero(chosen)[cover]] = True
             inside |= units >= units[inside].max()
             cut = np.sort(columns[inside])
-            if cut.tobytes() not in seen:
+            violated = values[cut].sum() > most + _LEAST_VIOLATION
+            if violated and cut.tobytes() not in seen:
                 seen.add(cut.tobytes())
                 yield Row(cut, np.ones(cut.size), high=float(most))
 

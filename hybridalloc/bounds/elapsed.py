@@ -27,11 +27,6 @@ class Face:
         """Its greatest value."""
         return self.constant + sum(max(0.0, slope) for slope in self.slopes.values())
 
-    @property
-    def least(self) -> float:
-        """Its least value."""
-        return self.constant + sum(min(0.0, slope) for slope in self.slopes.values())
-
     def at(self, fast: frozenset[int]) -> float:
         """Its value where these accesses are fast."""
         return self.constant + sum(self.slopes.get(i, 0.0) for i in fast)

@@ -97,8 +97,8 @@ class LinearSolver:
             limit = self._highs.getRunTime() + remaining_s
             self._highs.setOptionValue("time_limit", limit)
         thread = threading.Thread(target=self._highs.run, daemon=True)
-        thread.start()
         try:
+            thread.start()
             while thread.is_alive():
                 thread.join(_POLL_S)
         except KeyboardInterrupt:

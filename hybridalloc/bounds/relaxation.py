@@ -20,6 +20,7 @@ of instructions in ``running``, and what all compete for in ``resources``.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,8 +75,7 @@ def relax(problem: Problem, unit_s: float, deadline: float) -> Relaxation:
     """
     builder = Builder()
     loops = Loops(problem.program)
-    tree = Halving(len(problem.program))
-    free = free_units(problem)
+    tree, free = Halving(len(problem.program)), free_units(problem)
     memory = FastMemory(builder, tree, free)
     running = Running(builder, problem, free, unit_s, deadline)
     idle = IdleTime(builder, tree, running.idle_rows, running.most_idle)
@@ -90,10 +90,7 @@ def relax(problem: Problem, unit_s: float, deadline: float) -> Relaxation:
         memory=memory,
         cross_program=builder.row(high=problem.target.cross_program_prefetches),
     )
-    stays: list[Stay] = []
-    for buffer in range(len(problem.program.buffers)):
-        require_time(deadline)
-        stays += relax_buffer(context, buffer)
+    stays = tuple(_relax_buffers(context, deadline))
     return Relaxation(
         problem=problem,
         program=builder.build(),
@@ -103,9 +100,15 @@ def relax(problem: Problem, unit_s: float, deadline: float) -> Relaxation:
         elapsed=np.array(running.columns),
         runs=running.runs,
         levels=memory.columns,
-        stays=tuple(stays),
+        stays=stays,
         work=copies.work(),
     )
+
+
+def _relax_buffers(context: Context, deadline: float) -> Iterator[Stay]:
+    for buffer in range(len(context.problem.program.buffers)):
+        require_time(deadline)
+        yield from relax_buffer(context, buffer)
 
 
 def relax_to_instructions(problem: Problem, unit_s: float) -> Relaxation:

@@ -85,10 +85,11 @@ class Running:
         column = builder.column(cost=1.0)
         low, high = 0.0, max((x.seconds for x in seen), default=0.0)
         for face in faces(self._costs, t):
-            low, high = max(low, face.least), max(high, face.most)
+            high = max(high, face.most)
             slopes = [(columns[i], face.slopes[i]) for i in face.slopes if i in columns]
             relief = [(match[x.fast], face.at(x.fast) - x.seconds) for x in seen]
             relief = [(x, amount) for x, amount in relief if amount > 0]
+            low = max(low, face.constant + sum(min(0.0, slope) for _, slope in slopes))
             if not slopes and not relief:
                 continue
             entries = [(x, -runs * slope) for x, slope in slopes]

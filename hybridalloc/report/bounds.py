@@ -82,7 +82,7 @@ def bound_record(
     infeasible = not math.isfinite(bound.seconds)
     bound_s = None if infeasible else bound.seconds
     slow_s = references.slow_s if references.slow_valid else None
-    prices = bound.prices
+    prices = None if infeasible else bound.prices
     return BoundRecord(
         input=name,
         target=problem.target.name,

@@ -9,7 +9,7 @@ from pathlib import Path
 import bound_stand_ins
 import pytest
 from commands import Command
-from named_problems import CHAIN, FASTER, FASTEST, INVALID, SLOW
+from named_problems import CHAIN, FASTER, FASTEST, INVALID, NAMED, SLOW
 
 from hybridalloc import registry
 from hybridalloc.io.json_format import read_map, write_map, write_problem
@@ -122,8 +122,34 @@ def test_bound_says_how_far_the_compilers_answer_is_from_it(
     assert lines[0].endswith("times are simulated: roofline, tpu-v4i")
     assert "lower bound                3 ms" in lines
     assert any("XLA's own answer" in x and "15.8 % above the bound" in x for x in lines)
-    assert "1 GB/s more for copies     lowers the bound by about 2.0" in ran.out
+    assert "1 GB/s more for copies     would lower the bound by about 2.0" in ran.out
     assert lines[-1].endswith("more instructions (--limit 58 shows all)")
+
+
+def test_all_slow_is_no_yardstick_where_a_buffer_is_pinned_to_fast_memory(
+    command: Command, tmp_path: Path, use: bound_stand_ins.Use
+) -> None:
+    made = use(1e3)
+    path = tmp_path / "pinned.json"
+    write_problem(NAMED["pinned buffers"], path)
+    values = json.loads(command("bound", path, "--json").out)
+    assert values["slow_s"] < values["bound_s"]
+    assert values["slow_gap"] is None
+    assert made.calls == [(60.0, math.inf)]
+    assert "above the bound" not in command("bound", path).out
+
+
+def test_a_bound_without_prices_shows_none(
+    command: Command, chain: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bound_stand_ins.without_prices(monkeypatch, 20.0)
+    ran = command("bound", chain)
+    assert (ran.code, ran.err) == (0, "")
+    assert "1 MiB more of fast memory  -\n" in ran.out
+    assert "1 GB/s more for copies     -\n" in ran.out
+    values = json.loads(command("bound", chain, "--json").out)
+    assert values["price_s_per_mib"] is values["price_s_per_gbps"] is None
+    assert values["instructions"] == []
 
 
 def test_a_program_without_a_valid_map_is_exit_code_one(
@@ -263,7 +289,10 @@ def test_verify_without_a_bound_says_so(
         (("verify", "fastest.json", "--time-limit", "inf"), "expected a finite number"),
         (("verify", "missing.json"), "missing.json"),
         (("verify", "input"), "the compiler's own answer"),
-        (("solve", "--bound-time", "inf"), "--bound-time inf: expected at most"),
+        (
+            ("solve", "--bound-time", "inf"),
+            "--bound-time inf: expected a finite number",
+        ),
     ],
 )
 def test_bad_usage_is_one_line_and_exit_code_2(

@@ -141,3 +141,13 @@ def test_explain_prices_the_space_only_when_asked(
         command("explain", lstm, "input", "#3", "--prices", "--json").out
     )
     assert values["stays"][0]["price_s"] == pytest.approx(39 * 2**24 * 1e-12)
+    assert made.calls == [(10.0, 0.0)] * 2
+
+
+def test_explain_says_where_there_was_no_time_for_prices(
+    command: Command, lstm: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bound_stand_ins.without_prices(monkeypatch, 3e-3)
+    ran = command("explain", lstm, "input", "#3", "--prices")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert "is too large for prices in 10 s" in ran.err
