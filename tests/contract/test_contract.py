@@ -145,7 +145,8 @@ def test_the_compilers_answer_is_for_replay_alone(
 @pytest.mark.parametrize("strategy", SOLVERS)
 def test_pins_that_do_not_fit_leave_no_answer(strategy: str) -> None:
     result = solve(PINS_THAT_DO_NOT_FIT, strategy, iterations=1)
-    assert (result.map, result.status) == (None, Status.UNKNOWN)
+    assert result.map is None
+    assert result.status in (Status.UNKNOWN, Status.INFEASIBLE)
 
 
 @pytest.mark.parametrize("strategy", [x for x in SOLVERS if x != "random"])
