@@ -67,10 +67,8 @@ class Row:
 def examine(task: Task) -> Row:
     """Solve one problem in every way."""
     problem = small_problem(task.seed)
-    begun = time.perf_counter()
     solver = BruteForce(BruteForceConfig(any_input=task.any_input))
     result = solve(problem, solver, time_limit=task.time_limit)
-    runtime_s = time.perf_counter() - begun
     bound_s, cpsat, seconds = None, None, []
     if "bound" in task.kinds:
         begun = time.perf_counter()
@@ -84,7 +82,7 @@ def examine(task: Task) -> Row:
         status=result.status,
         optimum_s=result.time,
         features=frozenset(features(problem, result)),
-        runtime_s=runtime_s,
+        runtime_s=result.runtime,
         bound_s=bound_s,
         cpsat_s=cpsat.time if cpsat else None,
         cpsat_status=cpsat.status if cpsat else None,

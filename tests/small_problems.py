@@ -85,8 +85,8 @@ class _Draw:
         return Buffer(
             name,
             self._between(2, 12),
-            is_input=kind < 0.35 or kind > 0.9,
-            is_output=kind > 0.75,
+            is_input=kind < 0.3 or kind > 0.9,
+            is_output=kind > 0.7,
             cross_program=self._may(0.8),
             memory=memory,
             offset=4 * self._between(0, 2) if self._may(RARELY) else None,
@@ -96,7 +96,7 @@ class _Draw:
         """One to four, the first of what is no input a write of the whole buffer."""
         most = 4 if self._may(0.15) else 3
         count = min(self._end, self._between(1 if buffer.is_output else 2, most))
-        if not buffer.is_input and not self._may(0.2):  # early, so that it may wait
+        if not buffer.is_input and not self._may(0.1):  # early, so that it may wait
             first = self._between(0, max(0, self._end - count))
             rest = range(first + 1, self._end)
             times = [first, *self._sample(rest, count - 1)]
@@ -196,8 +196,8 @@ class _Draw:
 
     def _engine(self) -> CopyEngine:
         return CopyEngine(
-            max_outstanding_prefetches=int(self._one_of(1, 2, 4, 4)),
-            max_outstanding_evictions=int(self._one_of(0, 1, 4, 4, 4)),
+            max_outstanding_prefetches=0 if self._may(RARELY) else self._between(1, 4),
+            max_outstanding_evictions=0 if self._may(RARELY) else self._between(1, 4),
             startup_s=float(self._one_of(0.5, 2)) if self._may(RARELY) else 0.0,
             max_slices=1,
         )

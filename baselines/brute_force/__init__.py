@@ -1,19 +1,33 @@
 """The strategy ``brute-force``: the best of all valid maps of a tiny problem.
 
 For each buffer every set of stays in fast memory is listed that the checker accepts
-for that buffer alone (``choices``), but for those that another is obviously as good as
-(``stays``, ``dominance``). Then all combinations are searched, with offsets and with
-the orders in which copies may queue, but for those that cannot beat the best map
-(``search``). The simulator alone tells times.
+for that buffer alone (``choices``). Then all combinations are searched, with every
+offset that matters (``placement``) and every order in which copies may queue
+(``orders``). The simulator alone tells times.
 
-What is not looked at: prefetches in slices, and three stays of a buffer at one time.
+What is left out, and why nothing is lost by it:
+
+- Ends at which nothing changes: a stay that ends one instruction earlier serves the
+  same accesses, is there at the same entries and back edges, and takes less room
+  (``stays``).
+- Evictions of what was not written: slow memory has it already (``stays``).
+- Stays that serve no access by themselves, and neither take over nor hand on a place at
+  a back edge: nothing depends on them (``sets``).
+- Choices that another is as good as: it serves the same accesses, copies no more, and
+  fits wherever the other fits (``dominance``).
+- Combinations of some choices that take too much of what is shared, or too long: those
+  of the other buffers only add to that (``combinations``).
+
+What is not looked at: prefetches in slices, three stays of one buffer at one time, and
+cross-program prefetches of inputs that are not meant for it, unless asked.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hybridalloc.baselines.brute_force.choices import choices
+from hybridalloc.baselines.brute_force.costs import ROUNDING
 from hybridalloc.baselines.brute_force.placement import Placement
 from hybridalloc.baselines.brute_force.search import Search
 from hybridalloc.baselines.pins import is_pinned, pinned
@@ -51,20 +65,30 @@ class BruteForce:
 
         The answer is proven optimal only where prefetches cannot be sliced.
         """
+        if not self._is_tiny(problem):
+            return UNANSWERED if pinned(problem.program) else Outcome(MemoryMap())
         search = Search(problem, run)
         if not pinned(problem.program):
             search.best.offer(MemoryMap())
-        finished = self._is_tiny(problem) and self._finishes(search, problem, run)
+        finished = self._finishes(search, problem, run)
         best = search.best.map
+        proven = finished and problem.target.copy_engine.max_slices == 1
         if best is None:
-            if not finished:
-                return UNANSWERED
             why = _shortage(problem, search.placement)
+            if why is None and not (proven and self._is_hopeless(problem, run)):
+                return UNANSWERED
             return Outcome(None, Status.INFEASIBLE, infeasibility=why)
-        sliced = problem.target.copy_engine.max_slices > 1
-        if not finished or sliced or _is_beaten(search, run):
+        if not proven or _is_beaten(search, run):
             return Outcome(best)
         return Outcome(best, Status.OPTIMAL, search.best.seconds)
+
+    def _is_hopeless(self, problem: Problem, run: Run) -> bool:
+        """Whether there is no valid map even if any input is fetched beforehand."""
+        if self.config.any_input:
+            return True
+        lenient = BruteForce(replace(self.config, any_input=True))
+        quiet = replace(run, report=lambda _: None)
+        return lenient.solve(problem, quiet).status is Status.INFEASIBLE
 
     def _is_tiny(self, problem: Problem) -> bool:
         program, config = problem.program, self.config
@@ -90,7 +114,7 @@ def _is_beaten(search: Search, run: Run) -> bool:
         return False
     simulator = search.best.simulator
     seconds = simulator.evaluate(simulator.encode(run.warm_start))
-    return seconds < search.best.seconds
+    return search.best.seconds > seconds * (1 + ROUNDING)
 
 
 def _shortage(problem: Problem, placement: Placement) -> Infeasibility | None:

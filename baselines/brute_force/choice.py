@@ -14,6 +14,11 @@ Groups = tuple[tuple[int, ...], ...]
 """Which allocations, by index, share an offset."""
 
 
+def span(start: int, end: int) -> int:
+    """The instructions [start, end) as a mask, with a bit for each."""
+    return (1 << end) - (1 << start)
+
+
 @dataclass(frozen=True, slots=True)
 class Choice:
     """The allocations of one buffer, all without offsets."""
@@ -23,6 +28,13 @@ class Choice:
     """The instructions whose access fast memory serves, as a mask."""
     groups: Groups
     """Allocations of one group lie at one offset, those of two groups anywhere."""
+
+    def held(self, group: tuple[int, ...]) -> int:
+        """The instructions during which one of a group is there, as a mask."""
+        held = 0
+        for i in group:
+            held |= span(self.allocations[i].start, self.allocations[i].end)
+        return held
 
     @property
     def is_cross_program(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import chain
+from itertools import chain, combinations
 
 from hybridalloc.baselines.brute_force.choice import Choice, Groups
 from hybridalloc.baselines.brute_force.dominance import Needs, Undominated
@@ -14,7 +14,7 @@ from hybridalloc.baselines.brute_force.stays import Life, Stay, alone
 from hybridalloc.checker import content, copies, space
 from hybridalloc.checker.facts import Facts
 from hybridalloc.checker.violation import Rule
-from hybridalloc.memory_map import MemoryMap
+from hybridalloc.memory_map import MemoryMap, Origin
 from hybridalloc.problem import Problem
 from hybridalloc.program import Memory
 from hybridalloc.solver import Run
@@ -50,10 +50,8 @@ def choices(
     fields = problem.program.buffers[buffer]
     crossing = _may_cross(problem, life) and (any_input or fields.cross_program)
     listed = []
-    for stays in sets(life, crossing=crossing):
-        if run.expired:
-            raise TimeoutError
-        listed.append((_separate(buffer, stays), stays))
+    for stays in sets(life, run, crossing=crossing):
+        listed.append((_separate(stays), stays))
     listed.sort(key=lambda entry: entry[0].order)
     found = Undominated()
     one_place = fields.offset is not None or not fields.size
@@ -64,7 +62,13 @@ def choices(
             groupings = _groupings(life, stays, one_place=one_place)
             choices = (replace(needs.choice, groups=groups) for groups in groupings)
             _add_valid(life, found, choices)
-    return found.choices
+    return [_of(buffer, choice) for choice in found.choices]
+
+
+def _of(buffer: int, choice: Choice) -> Choice:
+    """The same choice for the buffer of this index."""
+    own = tuple(replace(x, buffer=buffer) for x in choice.allocations)
+    return replace(choice, allocations=own)
 
 
 def _add_valid(life: Life, found: Undominated, choices: Iterable[Choice]) -> None:
@@ -93,12 +97,12 @@ def _may_cross(problem: Problem, life: Life) -> bool:
     return bool(life.uses) and buffer.memory is not Memory.SLOW
 
 
-def _separate(buffer: int, stays: Sequence[Stay]) -> Needs:
+def _separate(stays: Sequence[Stay]) -> Needs:
     """What a set of stays needs if each may lie anywhere."""
     served = 0
     for stay in stays:
         served |= stay.served
-    allocations = tuple(replace(stay.allocation, buffer=buffer) for stay in stays)
+    allocations = tuple(stay.allocation for stay in stays)
     groups = tuple((i,) for i in range(len(stays)))
     return Needs(Choice(allocations, served, groups))
 
@@ -118,41 +122,67 @@ def _groupings(
         one_place: Whether the buffer has one offset, or has no bytes, so that one
             will do.
     """
-    everything = (tuple(range(len(stays))),) if stays else ()
-    for groups in (everything,) if one_place else _partitions(len(stays)):
-        collide = life.buffer.size and any(_collide(stays, group) for group in groups)
-        if not collide and _is_in_place(life, stays, groups):
+    everything: Groups = (tuple(range(len(stays))),) if stays else ()
+    groupings = [everything] if one_place else _partitions(_units(stays))
+    gates = [_at_gate(stays, number) for number in range(len(life.gates))]
+    apart = [
+        1 << i | 1 << j
+        for i, j in combinations(range(len(stays)), 2)
+        if life.buffer.size and stays[i].held & stays[j].held
+    ]
+    for groups in groupings:
+        masks = [sum(1 << i for i in group) for group in groups]
+        if any(mask & pair == pair for mask in masks for pair in apart):
+            continue
+        if all(_is_in_place(masks, *gate) for gate in gates):
             yield groups
 
 
-def _is_in_place(life: Life, stays: Sequence[Stay], groups: Groups) -> bool:
-    """Whether the places at each back edge can be those at the loop's entry.
+def _units(stays: Sequence[Stay]) -> tuple[tuple[tuple[int, ...], bool], ...]:
+    """What is grouped: stays, or the two of a cross-program prefetch.
+
+    Each with whether it may have to share its place. That is only to take it over or
+    to hand it on at a back edge: what is there both before and after the back edge
+    does not need another there, nor can be what another needs, at the same time.
+    """
+    crossing = [
+        i for i, x in enumerate(stays) if x.allocation.origin is Origin.CROSS_PROGRAM
+    ]
+    units = [tuple(crossing)] if crossing else []
+    units += [(i,) for i in range(len(stays)) if i not in crossing]
+    return tuple(
+        (unit, any(stays[i].takes_over | stays[i].hands_on for i in unit))
+        for unit in units
+    )
+
+
+def _at_gate(stays: Sequence[Stay], number: int) -> tuple[int, int, int]:
+    """The stays at the entry, at the back edge, and beyond a loop, as masks."""
+    at_entry = sum((x.at_entry >> number & 1) << i for i, x in enumerate(stays))
+    at_back = sum((x.at_back >> number & 1) << i for i, x in enumerate(stays))
+    beyond = sum((x.beyond >> number & 1) << i for i, x in enumerate(stays))
+    return at_entry, at_back, beyond
+
+
+def _is_in_place(
+    groups: Iterable[int], at_entry: int, at_back: int, beyond: int
+) -> bool:
+    """Whether the places at a back edge can be those at the loop's entry.
 
     Spares the checker most groupings.
     """
-    for number in range(len(life.gates)):
-        at_entry, at_back, beyond = (
-            {
-                k
-                for k, group in enumerate(groups)
-                if any(gates[i] >> number & 1 for i in group)
-            }
-            for gates in (
-                [stay.at_entry for stay in stays],
-                [stay.at_back for stay in stays],
-                [stay.beyond for stay in stays],
-            )
-        )
-        if not beyond <= at_entry <= at_back:
-            return False
-    return True
+    return all(
+        (mask & at_entry or not mask & beyond)
+        and (mask & at_back or not mask & at_entry)
+        for mask in groups
+    )
 
 
 def _violated(life: Life, choice: Choice) -> set[Rule]:
     """The rules that a buffer alone breaks, or some of them."""
     offsets = {i: place for place, group in enumerate(choice.groups) for i in group}
     placed = [
-        replace(allocation, buffer=0, offset=offsets[i])
+        replace(allocation, offset=offsets[i])
         for i, allocation in enumerate(choice.allocations)
     ]
     facts = Facts(life.only, MemoryMap(tuple(placed)))
@@ -165,29 +195,21 @@ def _violated(life: Life, choice: Choice) -> set[Rule]:
 
 
 @cache
-def _partitions(count: int) -> list[Groups]:
-    """The ways to group so many things, those with most groups first."""
+def _partitions(units: tuple[tuple[tuple[int, ...], bool], ...]) -> list[Groups]:
+    """The ways to group what may share its place, those with most groups first."""
+    fixed = tuple(unit for unit, may_share in units if not may_share)
     partitions: list[Groups] = [()]
-    for i in range(count):
+    for unit in (unit for unit, may_share in units if may_share):
         partitions = [
             grown
             for groups in partitions
             for grown in (
-                (*groups, (i,)),
+                (*groups, unit),
                 *(
-                    (*groups[:k], (*groups[k], i), *groups[k + 1 :])
-                    for k in range(len(groups))
+                    (*groups[:k], (*group, *unit), *groups[k + 1 :])
+                    for k, group in enumerate(groups)
                 ),
             )
         ]
-    return sorted(partitions, key=len, reverse=True)
-
-
-def _collide(stays: Sequence[Stay], group: Sequence[int]) -> bool:
-    """Whether two stays of a group are there at one time."""
-    held = 0
-    for i in group:
-        if held & stays[i].held:
-            return True
-        held |= stays[i].held
-    return False
+    partitions.sort(key=len, reverse=True)
+    return [(*fixed, *groups) for groups in partitions]

@@ -13,7 +13,7 @@ from hybridalloc.baselines.brute_force.costs import ROUNDING, Clock
 from hybridalloc.baselines.brute_force.options import Option, Shared
 from hybridalloc.baselines.brute_force.orders import Order
 from hybridalloc.baselines.brute_force.placement import Placement
-from hybridalloc.memory_map import MemoryMap
+from hybridalloc.memory_map import Allocation, MemoryMap
 from hybridalloc.simulator import Simulator
 from hybridalloc.solver import Run
 
@@ -168,12 +168,12 @@ def placed_map(
     if found is None:
         raise ValueError("no offsets for choices that were found to have some")
     places = {(x, k): y for (_, x, k), y in zip(groups, found, strict=True)}
-    copied, rest = [], []
+    copied: list[Allocation] = []
+    rest: list[Allocation] = []
     for x, option in enumerate(chosen):
-        offsets = {
-            i: places[x, k] for k, y in enumerate(option.choice.groups) for i in y
-        }
-        for i, allocation in enumerate(option.choice.allocations):
+        choice = option.choice
+        offset = {i: places[x, k] for k, y in enumerate(choice.groups) for i in y}
+        for i, allocation in enumerate(choice.allocations):
             listed = copied if option.is_queued[i] else rest
-            listed.append(replace(allocation, offset=offsets[i]))
+            listed.append(replace(allocation, offset=offset[i]))
     return MemoryMap((*(copied[i] for i in order.numbers), *rest))

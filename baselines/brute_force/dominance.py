@@ -15,7 +15,6 @@ from functools import reduce
 from operator import or_
 
 from hybridalloc.baselines.brute_force.choice import Choice, Copy, copies
-from hybridalloc.baselines.brute_force.stays import span
 
 POINTS = 1 << 5
 """More points than there are in any problem that is searched."""
@@ -25,20 +24,13 @@ class Needs:
     """What a choice needs: copies, and fast memory in groups at one offset each."""
 
     def __init__(self, choice: Choice) -> None:
-        allocations = choice.allocations
         self.choice = choice
         self.crosses = choice.is_cross_program
-        each = (sum(map(_bit, copies(allocation))) for allocation in allocations)
+        each = (sum(map(_bit, copies(allocation))) for allocation in choice.allocations)
         self.copied = tuple(sorted(filter(None, each)))
         """The copies of each allocation that has any, as masks."""
-        self.held = tuple(
-            sorted(
-                reduce(
-                    or_, (span(allocations[i].start, allocations[i].end) for i in group)
-                )
-                for group in choice.groups
-            )
-        )
+        self._all_copied = reduce(or_, self.copied, 0)
+        self.held = tuple(sorted(map(choice.held, choice.groups)))
         """For each group, the instructions during which it is there, as a mask."""
 
     @property
@@ -50,7 +42,7 @@ class Needs:
 
     def is_as_good(self, other: Needs) -> bool:
         """Whether it can take the place of another that serves the same accesses."""
-        if self.crosses > other.crosses:
+        if self.crosses > other.crosses or self._all_copied & ~other._all_copied:
             return False
         return _fit(self.copied, other.copied) and _fit(self.held, other.held)
 

@@ -18,7 +18,6 @@ from hybridalloc.baselines.brute_force.choice import (
 )
 from hybridalloc.baselines.brute_force.orders import Rows
 from hybridalloc.baselines.brute_force.placement import Group, Placement
-from hybridalloc.baselines.brute_force.stays import span
 from hybridalloc.cost_model import traffic_s
 from hybridalloc.memory_map import Origin
 from hybridalloc.problem import Problem
@@ -71,18 +70,13 @@ class Shared:
         allocations = choice.allocations
         size = self._program.buffers[buffer].size
         rows = [tuple((size, *copy) for copy in copies(x)) for x in allocations]
-        groups = []
-        for members in choice.groups:
-            held = 0
-            for i in members:
-                held |= span(allocations[i].start, allocations[i].end)
-            groups.append(Group(buffer, held))
+        groups = tuple(Group(buffer, choice.held(group)) for group in choice.groups)
         takes, busy_s = self._takes(size, choice), self._busy_s(buffer, choice)
         return Option(
             choice,
             tuple(filter(None, rows)),
             tuple(map(bool, rows)),
-            tuple(groups),
+            groups,
             takes,
             busy_s,
         )

@@ -6,22 +6,27 @@ from collections.abc import Iterator, Sequence
 
 from hybridalloc.baselines.brute_force.stays import Life, Stay
 from hybridalloc.memory_map import Origin
+from hybridalloc.solver import Run
 
 
-def sets(life: Life, *, crossing: bool) -> Iterator[tuple[Stay, ...]]:
+def sets(life: Life, run: Run, *, crossing: bool) -> Iterator[tuple[Stay, ...]]:
     """Sets of stays in which each matters, and that serve no stale access.
+
+    Raises:
+        TimeoutError: At the deadline.
 
     Args:
         life: Of one buffer.
+        run: For its deadline.
         crossing: Whether there may be a cross-program prefetch.
     """
     stays = life.stays()
     for opening in ((), *(life.cross_program() if crossing else ())):
-        yield from _extended(life, stays, opening, 0)
+        yield from _extended(life, run, stays, opening)
 
 
 def _extended(
-    life: Life, stays: Sequence[Stay], chosen: tuple[Stay, ...], first: int
+    life: Life, run: Run, stays: Sequence[Stay], chosen: tuple[Stay, ...]
 ) -> Iterator[tuple[Stay, ...]]:
     if (
         _each_matters(life, chosen, life.end)
@@ -30,8 +35,9 @@ def _extended(
     ):
         yield chosen
     passed = 0
-    for index in range(first, len(stays)):
-        stay = stays[index]
+    if run.expired:
+        raise TimeoutError
+    for index, stay in enumerate(stays, start=1):
         if stay.start > passed:
             if not _is_current(life, chosen, stay.start):
                 return
@@ -42,7 +48,7 @@ def _extended(
             continue
         more = (*chosen, stay)
         if not _crowded(more) and _each_matters(life, more, stay.start):
-            yield from _extended(life, stays, more, index + 1)
+            yield from _extended(life, run, stays[index:], more)
 
 
 def _crowded(stays: tuple[Stay, ...]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from hybridalloc.baselines.brute_force.choice import span
 from hybridalloc.memory_map import Allocation, Eviction, Origin
 from hybridalloc.problem import Problem
 from hybridalloc.program import Loop, Memory, Program
@@ -46,11 +47,6 @@ def alone(problem: Problem, buffer: int) -> Problem:
     engine = CopyEngine(ROOM, ROOM, max_slices=1)
     machine = replace(target, spaces=(space, target.slow), copy_engine=engine)
     return Problem(only, machine)
-
-
-def span(start: int, end: int) -> int:
-    """The instructions [start, end) as a mask, with a bit for each."""
-    return (1 << end) - (1 << start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +162,7 @@ class Life:
         for start in range(self.end):
             if self.whole >> start & 1:
                 yield Origin.PRODUCED, start, start
-            for ready in range(start, self.end):
+            for ready in range(start, self.end + 1):
                 if not self.writes & span(start, ready):
                     yield Origin.PREFETCHED, start, ready
 

@@ -36,7 +36,7 @@ def test_maps_are_valid_and_no_slower_than_slow_memory_or_the_warm_start(
     )
     if result.map is None or result.time is None:
         assert pinned(problem.program)
-        assert result.status is Status.UNKNOWN
+        assert result.status in (Status.UNKNOWN, Status.INFEASIBLE)
         return
     assert execute(problem, result.map) == ()
     if start and start.time is not None:
