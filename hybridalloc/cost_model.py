@@ -19,6 +19,9 @@ from hybridalloc.problem import CostModel, Problem
 from hybridalloc.program import Access, Instruction
 from hybridalloc.target import MemorySpace, Target
 
+_MOST_RUNS = 10**300
+"""Loops within loops may run more often than any floating-point number tells."""
+
 
 def elapsed(problem: Problem, t: int, fast: Collection[int]) -> float:
     """How long instruction ``t`` runs, stalls apart: ``Elapsed(t, S)``.
@@ -219,7 +222,7 @@ def compile_costs(problem: Problem) -> Costs:
                 for i in program.instructions
             ]
         ),
-        runs=_floats(program.multiplicity),
+        runs=_floats([min(runs, _MOST_RUNS) for runs in program.multiplicity]),
         compute_s=_floats([i.compute_s for i in program.instructions]),
         empty_s=lines[:, 0].copy(),
         extra_s=lines[:, 1].copy(),

@@ -39,3 +39,9 @@ class Interruption:
         self.happened = True
         if self._previous is not None:
             self._previous(number, frame)
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Whether an error stands for Ctrl-C: so compiled code hands it on."""
+    cause = error.__cause__ if isinstance(error, SystemError) else error
+    return isinstance(cause, KeyboardInterrupt)

@@ -73,6 +73,14 @@ STRATEGIES: Mapping[str, Entry] = {
         "hybridalloc.baselines.evolutionary:Evolutionary",
         "a genetic search over the order in which stays are placed",
     ),
+    "cpsat": Entry(
+        "hybridalloc.cpsat_models.mapping:CpSat",
+        "the exact model of the whole problem, solved by OR-Tools' CP-SAT",
+    ),
+    "brute-force": Entry(
+        "hybridalloc.baselines.brute_force:BruteForce",
+        "every valid map of a tiny problem, without slices",
+    ),
 }
 """Each of our strategies' entry by its name."""
 

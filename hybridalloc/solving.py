@@ -14,6 +14,7 @@ from pathlib import Path
 from hybridalloc.compose import as_solver, name_of
 from hybridalloc.errors import UsageError
 from hybridalloc.incumbents import Incumbents
+from hybridalloc.interruption import is_interrupt
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.packing.occupancy import occupancy
 from hybridalloc.problem import CostModel, Problem
@@ -173,7 +174,9 @@ def _search(
         if run.warm_start is not None:
             incumbents.start_from(run.warm_start)
         return incumbents.conclude(solver.solve(problem, run))
-    except (KeyboardInterrupt, TimeoutError):
+    except (KeyboardInterrupt, TimeoutError, SystemError) as error:
+        if isinstance(error, SystemError) and not is_interrupt(error):
+            raise
         with suppress(KeyboardInterrupt):
             incumbents.settle()
         return UNANSWERED

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from hybridalloc.errors import UsageError
@@ -119,6 +120,8 @@ def verify(
     """
     from hybridalloc.checker import check
 
+    for module in ("hybridalloc.bounds", "hybridalloc.simulator"):
+        import_module(module)  # which takes a second, before the clock starts
     if not 0 <= time_limit < math.inf:
         raise UsageError(
             f"time limit {time_limit}: expected a finite number of seconds"
@@ -133,7 +136,8 @@ def verify(
     verification = _Verification(problem, memory_map, deadline, workers, tell)
     with suppress(KeyboardInterrupt), Interruption() as interruption:
         verification.bound()
-        if not (interruption.happened or verification.is_proven):
+        done = interruption.happened or verification.is_proven
+        if not done and verification.remaining_s > 0:
             verification.search(interruption)
     return verification.report(time.monotonic() - started)
 
@@ -201,7 +205,8 @@ class _Verification:
     def search(self, interruption: Interruption) -> None:
         """Look for a better map, exactly if that has a chance; then in any way."""
         if len(self.problem.program) <= MOST_EXACT_INSTRUCTIONS:
-            self._search_exactly()
+            with suppress(UsageError):  # it does not apply
+                self._search_exactly()
         if not (interruption.happened or self.is_proven or self.unsliced_optimal):
             self._take(self._solve(self.problem, HEURISTIC, self.remaining_s))
 

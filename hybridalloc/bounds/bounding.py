@@ -22,6 +22,8 @@ from hybridalloc.cost_model import compile_costs
 from hybridalloc.errors import UsageError
 from hybridalloc.problem import Problem
 
+_LEAST_UNIT_S = 1e-250
+"""Numbers of units per second are finite, and so are their products."""
 SET_UP_SHARE = 0.4
 """The share of the time that setting up may take; without it there are no rows."""
 ROUNDING = Fraction(1, 10**9)
@@ -46,20 +48,18 @@ def lower_bound(
     Raises:
         UsageError: The time limit is no number of seconds, or the problem's times
             are not finite.
-        KeyboardInterrupt: Ctrl-C came before the search.
     """
     if not time_limit >= 0:
         raise UsageError(f"time limit {time_limit} is not >= 0 seconds")
     started = time.monotonic()
     deadline = started + time_limit
-    relaxation = _relax(problem, started + SET_UP_SHARE * time_limit)
-    covers, envelopes = Covers(relaxation), Envelopes(relaxation)
-
-    def separate(values: Floats) -> Iterator[Row]:
-        yield from covers.separate(values)
-        yield from envelopes.separate(values, deadline)
-
-    search = BranchAndBound(relaxation.program, separate, deadline)
+    unit_s = _unit_s(problem)
+    try:
+        relaxation = relax(problem, unit_s, started + SET_UP_SHARE * time_limit)
+        search = _search(relaxation, deadline)
+    except (TimeoutError, KeyboardInterrupt):
+        relaxation = relax_to_instructions(problem, unit_s)
+        search = _search(relaxation, deadline)
     with suppress(KeyboardInterrupt):
         search.run(cutoff / relaxation.unit_s)
     return Bound(
@@ -76,12 +76,14 @@ def lower_bound(
     )
 
 
-def _relax(problem: Problem, deadline: float) -> Relaxation:
-    unit_s = _unit_s(problem)
-    try:
-        return relax(problem, unit_s, deadline)
-    except TimeoutError:
-        return relax_to_instructions(problem, unit_s)
+def _search(relaxation: Relaxation, deadline: float) -> BranchAndBound:
+    covers, envelopes = Covers(relaxation), Envelopes(relaxation)
+
+    def separate(values: Floats) -> Iterator[Row]:
+        yield from covers.separate(values)
+        yield from envelopes.separate(values, deadline)
+
+    return BranchAndBound(relaxation.program, separate, deadline)
 
 
 def _unit_s(problem: Problem) -> float:
@@ -95,7 +97,8 @@ def _unit_s(problem: Problem) -> float:
             f"program {problem.program.name}: its time is not finite under target "
             f"{problem.target.name}: {total} s with everything in slow memory"
         )
-    return total / len(problem.program) or 1.0
+    mean = total / len(problem.program)
+    return mean if mean > _LEAST_UNIT_S else 1.0
 
 
 def _seconds(bound: Fraction | None, unit_s: float) -> float:

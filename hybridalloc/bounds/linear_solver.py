@@ -6,6 +6,7 @@ import math
 import threading
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,14 +97,21 @@ class LinearSolver:
         if math.isfinite(remaining_s):
             limit = self._highs.getRunTime() + remaining_s
             self._highs.setOptionValue("time_limit", limit)
-        thread = threading.Thread(target=self._highs.run, daemon=True)
+        done = threading.Event()
+
+        def run() -> None:
+            try:
+                self._highs.run()
+            finally:
+                done.set()
+
         try:
-            thread.start()
-            while thread.is_alive():
-                thread.join(_POLL_S)
+            threading.Thread(target=run, daemon=True).start()
+            while not done.wait(_POLL_S):
+                pass
         except KeyboardInterrupt:
             self._highs.cancelSolve()
-            thread.join()
+            _wait_out(done)
             raise
         return self._highs.getModelStatus()
 
@@ -133,3 +141,10 @@ def _model(program: LinearProgram) -> highspy.HighsLp:
     model.a_matrix_.index_ = program.matrix.indices
     model.a_matrix_.value_ = program.matrix.data
     return model
+
+
+def _wait_out(done: threading.Event) -> None:
+    """Wait, whatever Ctrl-C says: what works must not outlive the interpreter."""
+    while not done.is_set():
+        with suppress(KeyboardInterrupt):
+            done.wait(_POLL_S)

@@ -88,7 +88,7 @@ def relax(problem: Problem, unit_s: float, deadline: float) -> Relaxation:
         served=running.served,
         copies=copies,
         memory=memory,
-        cross_program=builder.row(high=problem.target.cross_program_prefetches),
+        cross_program=builder.row(high=float(problem.target.cross_program_prefetches)),
     )
     stays = tuple(_relax_buffers(context, deadline))
     return Relaxation(

@@ -9,7 +9,7 @@ import numpy as np
 from hybridalloc.arrays import Floats, Ints
 from hybridalloc.bounds.elapsed import Observed, faces, observed
 from hybridalloc.bounds.linear_program import Builder
-from hybridalloc.bounds.space import units
+from hybridalloc.bounds.space import has_place, units
 from hybridalloc.cost_model import compile_costs
 from hybridalloc.problem import Problem
 from hybridalloc.program import Memory
@@ -66,15 +66,18 @@ class Running:
         """The column of each access that may be fast, by the access's index."""
         columns = {}
         first = int(self._costs.first_access[t])
-        alignment = self._problem.target.fast.alignment
+        target = self._problem.target
+        alignment = target.fast.alignment
         accesses = self._problem.program.instructions[t].accesses
         for i, access in enumerate(accesses, start=first):
             buffer = self._problem.program.buffers[access.buffer]
             pinned = buffer.memory is Memory.FAST
-            fits = units(buffer.size, alignment) <= free
+            fits = units(buffer.size, alignment) <= free and has_place(buffer, target)
             if pinned or (fits and buffer.memory is not Memory.SLOW):
                 columns[i] = self._builder.choice(low=float(pinned))
                 self.served[t, access.buffer] = columns[i]
+                if not has_place(buffer, target):
+                    self._builder.row([(columns[i], 1.0)], high=0.0)
         return columns
 
     def _elapsed(self, t: int, columns: dict[int, int]) -> int:

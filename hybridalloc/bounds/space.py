@@ -12,6 +12,8 @@ import numpy as np
 
 from hybridalloc.arrays import Ints
 from hybridalloc.problem import Problem
+from hybridalloc.program import Buffer
+from hybridalloc.target import Target
 
 
 def units(size: int, alignment: int) -> int:
@@ -39,6 +41,20 @@ def free_units(problem: Problem) -> Ints:
     everything = sum(units(buffer.size, fast.alignment) for buffer in program.buffers)
     free[np.array(program.multiplicity) == 0] = everything + 1
     return free
+
+
+def has_place(buffer: Buffer, target: Target) -> bool:
+    """Whether a buffer could be in an empty fast memory, at its offset if that is fixed.
+
+    >>> from hybridalloc.target import TARGETS
+    >>> has_place(Buffer("b", 8, offset=4), TARGETS["tpu-v4i"])
+    False
+    """
+    if buffer.offset is None:
+        return buffer.size <= target.capacity
+    low, high = buffer.offset, buffer.offset + buffer.size
+    touched = any(low < end and start < high for start, end in target.fast.reserved)
+    return low % target.fast.alignment == 0 and high <= target.capacity and not touched
 
 
 def _free(taken: list[tuple[int, int]], capacity: int, alignment: int) -> int:

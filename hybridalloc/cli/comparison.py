@@ -127,6 +127,8 @@ def _compare(
             _answer(answered[-1], names, given, step, interruption)
             if interruption.happened:
                 break
+    if interruption.happened and not any(x.results for x in answered):
+        raise KeyboardInterrupt
     rows = [row for answers in answered for row in answers.records]
     refused = [refusal for answers in answered for refusal in answers.refused]
     if refused and not rows:

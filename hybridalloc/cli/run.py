@@ -15,6 +15,7 @@ from hybridalloc.cli.app import app
 from hybridalloc.cli.endings import Exit, interrupted, tell
 from hybridalloc.cli.output import OutputError, flush, unwritable
 from hybridalloc.errors import HybridAllocError, StrategyError
+from hybridalloc.interruption import is_interrupt
 
 _WRITING_FAILED = (errno.ENOSPC, errno.EBADF, errno.EIO)
 
@@ -43,6 +44,8 @@ def run(arguments: Sequence[str] | None) -> int:
         except OutputError as error:
             return _failed(Exit.OUTPUT, str(error))
         except Exception as error:
+            if is_interrupt(error):
+                return interrupted()
             return _internal_error(error)
     if code == Exit.INTERRUPTED:
         return interrupted()

@@ -15,7 +15,7 @@ from hybridalloc.problem import Problem
 from hybridalloc.report.records import References, finite
 from hybridalloc.report.tables import facts_table, new_table, title
 from hybridalloc.report.units import MISSING, time_text
-from hybridalloc.report.words import above_bound, left_out
+from hybridalloc.report.words import above_bound, left_out, printable
 from hybridalloc.solver import gap
 
 if TYPE_CHECKING:
@@ -153,5 +153,7 @@ def _lowers(seconds: float | None) -> str:
 def _price_table(prices: tuple[InstructionPrice, ...]) -> Table:
     table = new_table(["fast memory is worth most at"], ["a MiB more saves"])
     for x in prices:
-        table.add_row(f"{x.instruction} {x.name}", time_text(x.price_s_per_mib))
+        table.add_row(
+            printable(f"{x.instruction} {x.name}"), time_text(x.price_s_per_mib)
+        )
     return table

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from hybridalloc.report.records import Mean, Record, means
 from hybridalloc.report.units import MISSING, ratio_text, size_text, time_text
-from hybridalloc.report.words import gap_text
+from hybridalloc.report.words import gap_text, printable
 from hybridalloc.solver import Status
 from hybridalloc.target import Target
 
@@ -31,7 +31,9 @@ def title(name: str, capacity: int, cost_model: str, target: str) -> str:
         target: Its name.
     """
     models = simulated(cost_model, target)
-    return f"{short_name(name)}; {size_text(capacity)} of fast memory; {models}"
+    return (
+        f"{printable(short_name(name))}; {size_text(capacity)} of fast memory; {models}"
+    )
 
 
 def new_table(left: Sequence[str], right: Sequence[str] = ()) -> Table:

@@ -113,3 +113,8 @@ def gap_text(gap: float) -> str:
         return "0 %" if percent < 0.0001 else "<0.01 %"
     digits = 0 if percent >= 100 else 1 if percent >= 10 else 2
     return f"{percent:.{digits}f} %"
+
+
+def printable(text: str) -> str:
+    """A name in one line, whatever it holds: each odd character becomes a space."""
+    return "".join(c if c.isprintable() else " " for c in text)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import signal
 import threading
+from types import SimpleNamespace
 
 import pytest
 from linear_programs import program, row
 
+from hybridalloc.bounds import linear_solver
 from hybridalloc.bounds.certificate import ExactProgram, Leaf
 from hybridalloc.bounds.linear_solver import LinearSolver
 
@@ -64,19 +66,16 @@ def test_no_time_still_gives_an_answer() -> None:
     assert bound <= 4
 
 
-class Interrupted(threading.Thread):
+class Interrupted(threading.Event):
     """The user presses Ctrl-C as soon as somebody waits for it."""
 
     pressed = False
 
-    def is_alive(self) -> bool:
-        return not Interrupted.pressed or super().is_alive()
-
-    def join(self, timeout: float | None = None) -> None:
+    def wait(self, timeout: float | None = None) -> bool:
         if not Interrupted.pressed:
             Interrupted.pressed = True
             signal.raise_signal(signal.SIGINT)
-        super().join(timeout)
+        return super().wait(timeout)
 
 
 def test_ctrl_c_ends_it_and_leaves_a_solver_that_works(
@@ -85,7 +84,8 @@ def test_ctrl_c_ends_it_and_leaves_a_solver_that_works(
     solver = LinearSolver(TWO)
     Interrupted.pressed = False
     with monkeypatch.context() as patch:
-        patch.setattr(threading, "Thread", Interrupted)
+        patched = SimpleNamespace(Event=Interrupted, Thread=threading.Thread)
+        patch.setattr(linear_solver, "threading", patched)
         with pytest.raises(KeyboardInterrupt):
             solver.solve(math.inf)
     assert Interrupted.pressed
