@@ -12,12 +12,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 
+from hybridalloc.cpsat_models.mapping.offsets import Conflict
 from hybridalloc.cpsat_models.mapping.places import offsets_alone
 from hybridalloc.cpsat_models.mapping.variables import (
     CopyVariables,
     LifeVariables,
     Linear,
     Lit,
+    Model,
     Variables,
 )
 from hybridalloc.target import MemorySpace
@@ -32,6 +34,7 @@ def fits_capacity(variables: Variables) -> None:
     program, fast = variables.problem.program, variables.problem.target.fast
     terms: dict[int, list[tuple[int, Lit]]] = defaultdict(list)
     for life in variables.lives:
+        variables.model.require_time()
         blocks = -(-life.life.size // fast.alignment)
         fits = _fits(variables, life)
         for start, end, literal in space_of(variables, life):
@@ -42,6 +45,7 @@ def fits_capacity(variables: Variables) -> None:
                 terms[t].append((blocks, literal))
     before: tuple[int, list[tuple[int, int]]] | None = None
     for t, instruction in enumerate(program.instructions):
+        variables.model.require_time()
         usable = usable_blocks(fast, instruction.scratch_bytes)
         same = usable, [(blocks, literal.index) for blocks, literal in terms[t]]
         if same != before and sum(blocks for blocks, _ in terms[t]) > usable:
@@ -132,3 +136,35 @@ def _in_flight(copy: CopyVariables, end: int) -> Iterator[Interval]:
     bounds = [*copy.window.issues, end]
     for (start, stop), issued in zip(pairwise(bounds), copy.issued, strict=True):
         yield start, stop, issued
+
+
+def forbid(variables: Variables, conflict: Conflict) -> None:
+    """Exclude what was found to have no offsets.
+
+    Buffers that have none at one time are excluded at every instruction that has no
+    more room.
+    """
+    model, program = variables.model, variables.problem.program
+    model.add_bool_or(*{x.index: ~x for x in conflict.literals}.values())
+    if not conflict.at_once:
+        return
+    there: dict[int, dict[int, list[Lit]]] = defaultdict(lambda: defaultdict(list))
+    for life in variables.lives:
+        if life.life.buffer in conflict.at_once:
+            for start, end, literal in space_of(variables, life):
+                for t in range(start, end):
+                    there[t][life.life.buffer].append(literal)
+    for t, by_buffer in there.items():
+        enough = program.instructions[t].scratch_bytes >= conflict.scratch
+        if enough and len(by_buffer) == len(conflict.at_once):
+            model.add_bool_or(*(~_any(model, x) for x in by_buffer.values()))
+
+
+def _any(model: Model, literals: list[Lit]) -> Lit:
+    """A literal that is true if any of these is."""
+    if len(literals) == 1:
+        return literals[0]
+    found = model.literal()
+    for literal in literals:
+        model.add_implication(literal, found)
+    return found

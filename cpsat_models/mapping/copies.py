@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 from hybridalloc.cpsat_models.mapping.variables import CopyVariables, Lit, Variables
 
@@ -16,6 +17,7 @@ def constrain_copies(variables: Variables, *, limit_outstanding: bool) -> None:
     """
     fetches, evictions = variables.fetches, variables.evictions
     for copy in (*fetches, *evictions):
+        variables.model.require_time()
         in_order(variables, copy.issued)
         in_order(variables, copy.ready)
         issued_before_due(variables, copy)
@@ -29,7 +31,7 @@ def constrain_copies(variables: Variables, *, limit_outstanding: bool) -> None:
 
 def in_order(variables: Variables, literals: tuple[Lit, ...]) -> None:
     """What has happened by one point has happened by the next."""
-    for earlier, later in zip(literals, literals[1:], strict=False):
+    for earlier, later in pairwise(literals):
         variables.model.add_implication(earlier, later)
 
 
@@ -61,6 +63,7 @@ def outstanding(
     copies = list(copies)
     points = sorted({point for copy in copies for point in copy.window.issues})
     for point in points:
+        variables.model.require_time()
         running = [_running(variables, copy, point) for copy in copies]
         literals = [literal for literal in running if literal is not None]
         if len(literals) > most:

@@ -40,9 +40,14 @@ class Term:
 class InstructionTime:
     """The time of one instruction, as expressions in units."""
 
-    elapsed: Linear
-    idle: Linear
-    """Rounded up, with the slack of its step."""
+    traffic: Linear
+    """What its accesses take that slow memory serves."""
+    terms: tuple[Linear, ...]
+    """It takes as long as the largest of these."""
+    most: int
+    """No term is larger."""
+    slack: int
+    """How much longer than it takes, less its traffic, copies may run beside it."""
 
 
 def instruction_times(variables: Variables, units: Units) -> list[InstructionTime]:
@@ -53,49 +58,43 @@ def instruction_times(variables: Variables, units: Units) -> list[InstructionTim
     slow = [units.down(x) for x in costs.slow_s.tolist()]
     times = []
     for t, instruction in enumerate(problem.program.instructions):
-        fast = [
+        fast: list[Lit] = [
             variables.fast.get((t, access.buffer), variables.model.false)
             for access in instruction.accesses
         ]
-        elapsed = _elapsed(variables, costs, units, t, fast)
         own = slow[first[t] : first[t + 1]]
         traffic: Linear = sum(x * ~y for x, y in zip(own, fast, strict=True))
-        times.append(InstructionTime(elapsed, elapsed - traffic + idle_slack(len(own))))
+        terms = list(_terms(costs, units, t))
+        seen = [
+            (placement, max(units.down(x), *(y.value(placement) for y in terms[:2])))
+            for placement, x in _seen(costs, t)
+        ]
+        most = max(*(x.most for x in terms), *(truth for _, truth in seen))
+        bounds = tuple(_bounds(variables, fast, terms, seen))
+        times.append(InstructionTime(traffic, bounds, most, idle_slack(len(own))))
     return times
 
 
-def _elapsed(
-    variables: Variables, costs: Costs, units: Units, t: int, fast: list[Lit]
-) -> Linear:
-    """The larger of all terms; those of exact placements only where they apply."""
-    model = variables.model
-    terms = list(_terms(costs, units, t))
-    seen = [
-        (placement, _is_exactly(variables, fast, placement), units.down(seconds))
-        for placement, seconds in _seen(costs, t)
-    ]
-    roofline = terms[:2]
-    most = max(term.most for term in terms)
-    for placement, _, least in seen:
-        most = max(most, least, *(x.value(placement) for x in roofline))
-    if not any(any(term.changes) for term in terms) and not seen:
-        return most
-    elapsed = model.least(most)
+def _bounds(
+    variables: Variables,
+    fast: list[Lit],
+    terms: list[Term],
+    seen: list[tuple[frozenset[int], int]],
+) -> Iterator[Linear]:
+    """The terms as expressions, lowered where a placement was observed exactly."""
+    exactly = [_is_exactly(variables, fast, placement) for placement, _ in seen]
     for term in terms:
         bound: Linear = term.constant + sum(
             change * literal
             for change, literal in zip(term.changes, fast, strict=True)
             if change
         )
-        for placement, literal, least in seen:
-            truth = max(least, *(x.value(placement) for x in roofline))
+        for (placement, truth), literal in zip(seen, exactly, strict=True):
             if (excess := term.value(placement) - truth) > 0:
                 bound -= excess * literal
-        model.add(elapsed >= bound)
-    for placement, literal, least in seen:
-        truth = max(least, *(x.value(placement) for x in roofline))
-        model.add(elapsed >= truth * literal)
-    return elapsed
+        yield bound
+    for (_, truth), literal in zip(seen, exactly, strict=True):
+        yield truth * literal
 
 
 def _terms(costs: Costs, units: Units, t: int) -> Iterator[Term]:

@@ -8,7 +8,7 @@ it to wait longer than the model believes, the model learns the truth for exactl
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -18,7 +18,7 @@ from hybridalloc.cost_model import elapsed
 from hybridalloc.cpsat_models.mapping.extraction import Values
 from hybridalloc.cpsat_models.mapping.formulation import Formulation
 from hybridalloc.cpsat_models.mapping.units import idle_slack
-from hybridalloc.cpsat_models.mapping.variables import CopyVariables, Lit
+from hybridalloc.cpsat_models.mapping.variables import CopyVariables, Linear, Lit
 from hybridalloc.loops import Loops
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.simulator import Simulator
@@ -94,15 +94,14 @@ class Cuts:
         self._program = simulator.problem.program
 
     def add(
-        self, memory_map: MemoryMap, values: Values, amounts: list[tuple[int, int]]
+        self, memory_map: MemoryMap, values: Values, value: Callable[[Linear], int]
     ) -> bool:
         """Add a cut for each group that waits longer than the model believes.
 
         Args:
             memory_map: The solution's.
             values: The solution.
-            amounts: (T+1,): units that pass, by the solution, in the stalls at each
-                point and during the instruction there, each as often as it happens.
+            value: What an expression comes to in the solution.
 
         Returns:
             Whether there was any.
@@ -111,10 +110,8 @@ class Cuts:
         added = False
         for group in groups_of(self._model.variables.loops, arrays):
             least = self._least(group, arrays, values)
-            waits = sum(amounts[p][0] for p in range(group.low, group.high + 1))
-            runs = sum(amounts[t][1] for t in range(group.low, group.high))
-            if waits + runs < least:
-                self._cut(group, least, values, arrays)
+            if value(self._duration(group)) < least:
+                self._cut(group, least, values)
                 added = True
         return added
 
@@ -135,24 +132,27 @@ class Cuts:
         stall = group_stall(self._simulator, arrays, group)
         return units.down(seconds + stall) - slack - 2
 
-    def _cut(
-        self, group: Group, least: int, values: Values, arrays: MapArrays
-    ) -> None:
+    def _cut(self, group: Group, least: int, values: Values) -> None:
         """Where this group is in flight, and no other copy, so much time passes."""
-        model, variables = self._model.model, self._model.variables
+        model = self._model.model
         literals: dict[int, Lit] = {}
         for literal in self._reasons(group, values):
             literals[literal.index] = literal
-        waits = sum(
-            int(variables.loops.trips(body)) * stall
-            for (body, point), stall in self._model.stalls.of.items()
-            if group.low <= point <= group.high
-        )
-        runs = sum(
-            self._program.multiplicity[t] * self._model.times[t].elapsed
-            for t in range(group.low, group.high)
-        )
-        model.add(waits + runs >= least).only_enforce_if(list(literals.values()))
+        cut = model.add(self._duration(group) >= least)
+        cut.only_enforce_if(list(literals.values()))
+
+    def _duration(self, group: Group) -> Linear:
+        """The units of one run that pass from the first to the last point."""
+        clocks, loops = self._model.clocks, self._model.variables.loops
+        first, last = clocks.before[None, group.low], clocks.after[None, group.high]
+        passed: Linear = last - first
+        for loop in self._program.loops:
+            if group.low <= loop.start and loop.end <= group.high:
+                passed += int(loops.trips(loop)) * clocks.after[loop, loop.end]
+                passed += clocks.first.get(loop, 0)
+        for t in range(group.low, group.high):
+            passed += self._program.multiplicity[t] * self._model.times[t].traffic
+        return passed
 
     def _reasons(self, group: Group, values: Values) -> Iterator[Lit]:
         """True literals that say all that the group's waiting depends on."""
@@ -194,4 +194,3 @@ def _first_true(literals: tuple[Lit, ...], values: Values) -> Iterator[Lit]:
         if values(later) and not values(earlier):
             yield ~earlier
             yield later
-

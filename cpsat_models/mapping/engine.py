@@ -10,7 +10,9 @@ from enum import Enum, auto
 
 from ortools.sat.python import cp_model
 
-from hybridalloc.cpsat_models.mapping.variables import Lit
+from hybridalloc.cpsat_models.mapping.extraction import Values
+
+_POLL_S = 0.05
 
 
 class Ending(Enum):
@@ -21,19 +23,24 @@ class Ending(Enum):
     INFEASIBLE = auto()
     """There is no solution."""
     STOPPED = auto()
-    """Neither is known: the limit was reached, or whoever watched had enough."""
+    """Neither is known: a limit was reached, or whoever watched had enough."""
 
 
-class Watcher(cp_model.CpSolverSolutionCallback):
-    """Is told of each solution of a solve."""
+class Watcher(cp_model.CpSolverSolutionCallback):  # type: ignore[misc]  # types skipped
+    """Hands on each solution, and keeps an error until the solve has ended."""
 
-    def __init__(self, take: Callable[[Callable[[Lit], bool]], None]) -> None:
+    def __init__(self, take: Callable[[Values], None]) -> None:
         super().__init__()
         self._take = take
+        self.error: BaseException | None = None
 
     def on_solution_callback(self) -> None:
         """A solution was found."""
-        self._take(lambda literal: bool(self.boolean_value(literal)))
+        try:
+            self._take(lambda literal: bool(self.boolean_value(literal)))
+        except BaseException as error:
+            self.error = error
+            self.stop_search()
 
 
 class Engine:
@@ -43,68 +50,84 @@ class Engine:
         self._deadline = deadline
         self._workers = workers
         self._seed = seed
-        self._stopped = False
         self.solver = cp_model.CpSolver()
         self.deterministic_s = 0.0
         """What CP-SAT counts as seconds of its work, in all."""
 
     def stop(self) -> None:
         """End the present solve."""
-        self._stopped = True
         self.solver.stop_search()
 
     def solve(
         self,
         model: cp_model.CpModel,
-        watcher: cp_model.CpSolverSolutionCallback | None = None,
+        take: Callable[[Values], None] = lambda _: None,
         *,
-        heed_bound: Callable[[float], bool] | None = None,
+        is_enough: Callable[[float], bool] = lambda _: False,
         deterministic_limit: float = math.inf,
     ) -> Ending:
         """Solve a model.
 
         Args:
             model: What to solve.
-            watcher: Is told of each solution.
-            heed_bound: Told each better bound; says whether it is good enough.
+            take: Is told of each solution.
+            is_enough: Is told of each better bound; says whether it is good enough.
             deterministic_limit: Of this solve; see ``deterministic_s``.
 
         Raises:
-            KeyboardInterrupt: Ctrl-C ended the solve.
+            KeyboardInterrupt: Ctrl-C.
         """
-        solver = self.solver = cp_model.CpSolver()
-        parameters = solver.parameters
+        self._set_up(deterministic_limit)
+        watcher = Watcher(take)
+
+        def on_bound(bound: float) -> None:
+            if is_enough(bound):
+                self.stop()
+
+        self.solver.best_bound_callback = on_bound
+        status = self._run(model, watcher)
+        self.deterministic_s += self.solver.response_proto.deterministic_time
+        if watcher.error is not None:
+            raise watcher.error
+        if status == cp_model.MODEL_INVALID:
+            raise ValueError(f"CP-SAT: {model.validate()}")
+        known = {
+            cp_model.OPTIMAL: Ending.OPTIMAL,
+            cp_model.INFEASIBLE: Ending.INFEASIBLE,
+        }
+        return known.get(status, Ending.STOPPED)
+
+    def _set_up(self, deterministic_limit: float) -> None:
+        """A new solver.
+
+        Its linear relaxation includes what holds only in part; it does not walk along
+        it: with numbers of so many digits it would take forever.
+        """
+        self.solver = cp_model.CpSolver()
+        parameters = self.solver.parameters
         parameters.num_workers = self._workers
         parameters.random_seed = self._seed % 2**31
-        parameters.exploit_all_lp_solution = False
         parameters.linearization_level = 2
+        parameters.exploit_all_lp_solution = False
+        parameters.catch_sigint_signal = False
         seconds = self._deadline - time.monotonic()
         if seconds < math.inf:
             parameters.max_time_in_seconds = max(0.0, seconds)
         if deterministic_limit < math.inf:
             parameters.max_deterministic_time = deterministic_limit
-        in_main = threading.current_thread() is threading.main_thread()
-        parameters.catch_sigint_signal = in_main
-        if heed_bound is not None:
-            self._heed(heed_bound)
-        self._stopped = False
-        status = solver.solve(model, watcher)
-        spent = solver.response_proto.deterministic_time
-        self.deterministic_s += spent
-        if status == cp_model.MODEL_INVALID:
-            raise ValueError(f"CP-SAT: {model.validate()}")
-        if status == cp_model.OPTIMAL:
-            return Ending.OPTIMAL
-        if status == cp_model.INFEASIBLE:
-            return Ending.INFEASIBLE
-        in_time = time.monotonic() < self._deadline and spent < deterministic_limit
-        if in_main and in_time and not self._stopped:
-            raise KeyboardInterrupt  # what CP-SAT caught
-        return Ending.STOPPED
 
-    def _heed(self, heed_bound: Callable[[float], bool]) -> None:
-        def on_bound(bound: float) -> None:
-            if heed_bound(bound):
+    def _run(self, model: cp_model.CpModel, watcher: Watcher) -> object:
+        """Solve beside this thread, which alone hears Ctrl-C."""
+        status: list[object] = []
+        thread = threading.Thread(
+            target=lambda: status.append(self.solver.solve(model, watcher)), daemon=True
+        )
+        thread.start()
+        try:
+            while thread.is_alive():
+                thread.join(_POLL_S)
+        finally:
+            while thread.is_alive():  # it may not have begun when it is first told
                 self.stop()
-
-        self.solver.best_bound_callback = on_bound
+                thread.join(_POLL_S)
+        return status[0]

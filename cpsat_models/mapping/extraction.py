@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from hybridalloc.baselines.placed import queue_key
 from hybridalloc.cpsat_models.mapping.variables import (
@@ -19,19 +20,34 @@ Values = Callable[[Lit], bool]
 """Whether a literal is true in a solution."""
 
 
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a stay in time: the literals by which it takes its space then."""
+
+    start: int
+    end: int
+    literals: tuple[Lit, ...]
+
+
 @dataclass
 class Stay:
-    """An allocation, and the literals that say that it is there at least so long."""
+    """An allocation without an offset."""
 
     buffer: int
     start: int
     origin: Origin
     ready: int
-    reasons: list[Lit]
-    end: int = 0
+    pieces: list[Piece]
+    """One after the other, from the start to the end. Any run of them is at one offset
+    in every solution in which their literals are true."""
     eviction: Eviction | None = None
     number: int = -1
     """Its index among all of a solution."""
+
+    @property
+    def end(self) -> int:
+        """Where it ends."""
+        return self.pieces[-1].end
 
     def allocation(self) -> Allocation:
         """Without an offset."""
@@ -88,8 +104,6 @@ class _Reader:
             self._segment(k)
             if k < len(self._life.fast):
                 self._node(k, tails)
-        if self._now is not None:
-            self._now.end = self._last
         if tails:
             self.bonds.append([self.stays[0], *tails])
             self.stays += tails
@@ -97,50 +111,47 @@ class _Reader:
     def _tails(self) -> Iterator[Stay]:
         for copy in self._life.tails:
             if self._values(copy.made):
-                start, reason = self._issue(copy)
-                yield Stay(
-                    self._life.life.buffer,
-                    start,
-                    Origin.CROSS_PROGRAM,
-                    self._last,
-                    [reason],
-                    self._last,
-                )
+                yield self._fetched(copy, Origin.CROSS_PROGRAM, self._last)
+
+    def _fetched(self, copy: CopyVariables, origin: Origin, end: int) -> Stay:
+        """What a copy brings in, with the pieces until it is needed at last."""
+        issue = first_true(copy.window.issues, copy.issued, self._values)
+        due = first_true(copy.window.dues, copy.ready, self._values)
+        pieces = [
+            Piece(low, high, (literal,))
+            for (low, high), literal in zip(
+                pairwise((*copy.window.issues, end)), copy.issued, strict=True
+            )
+            if low >= issue and low < high
+        ]
+        return Stay(copy.window.buffer, issue, origin, due, pieces)
 
     def _segment(self, k: int) -> None:
         life, values = self._life, self._values
+        segment = life.life.timeline.segments[k]
         held = values(life.held[k])
         if k == 0 and held:
             self._begin(Stay(life.life.buffer, 0, Origin.CROSS_PROGRAM, 0, []))
-        if held and self._now is not None:
-            self._now.reasons.append(life.held[k])
+        if held:
+            self._extend(segment.high, (life.held[k],))
         if k in life.evictions and values(life.evictions[k].made):
             self._evict(life.evictions[k], held)
         if not held:
             self._now = None
         if k in life.fetches and values(life.fetches[k].made):
-            copy = life.fetches[k]
-            start, reason = self._issue(copy)
-            due, _ = _first(copy.window.dues, copy.ready, values)
-            self._begin(
-                Stay(life.life.buffer, start, Origin.PREFETCHED, due, [reason])
-            )
+            fetch = life.fetches[k]
+            self._begin(self._fetched(fetch, Origin.PREFETCHED, segment.high))
 
     def _node(self, k: int, tails: list[Stay]) -> None:
         life, node = self._life, self._life.life.timeline.nodes[k]
         fast = self._values(life.fast[k])
         if node.whole and fast:
-            self._begin(
-                Stay(
-                    life.life.buffer,
-                    node.point,
-                    Origin.PRODUCED,
-                    node.point,
-                    [life.fast[k]],
-                )
-            )
-        if self._now is not None:
-            self._now.end = max(self._now.end, life.life.end_after(k, self._loops))
+            point = node.point
+            self._begin(Stay(life.life.buffer, point, Origin.PRODUCED, point, []))
+        passing = node.kind is Kind.ENTRY and self._values(life.held[k + 1])
+        if self._now is not None and not passing:
+            end = life.life.end_after(k, self._loops)
+            self._extend(end, (life.fast[k],))
         if not fast or node.loop is None:
             return
         if node.kind is Kind.ENTRY:
@@ -156,29 +167,34 @@ class _Reader:
         self._now = stay
         self.stays.append(stay)
 
+    def _extend(self, end: int, literals: tuple[Lit, ...]) -> None:
+        """Let the present stay go on until a point."""
+        assert self._now is not None
+        pieces = self._now.pieces
+        start = pieces[-1].end if pieces else self._now.start
+        if start < end:
+            pieces.append(Piece(start, end, literals))
+
     def _evict(self, copy: CopyVariables, held: bool) -> None:
         """End in an eviction, or let there be one while it is held."""
         assert self._now is not None
-        start, _ = self._issue(copy)
-        due, ready = _first(copy.window.dues, copy.ready, self._values)
-        self._now.eviction = Eviction(start, due)
-        if held:
-            return
-        self._now.end = max(self._now.end, due)
-        self._now.reasons.append(copy.made)
-        place = copy.ready.index(ready)
-        if place:
-            self._now.reasons.append(~copy.ready[place - 1])
-
-    def _issue(self, copy: CopyVariables) -> tuple[int, Lit]:
-        return _first(copy.window.issues, copy.issued, self._values)
+        issue = first_true(copy.window.issues, copy.issued, self._values)
+        due = first_true(copy.window.dues, copy.ready, self._values)
+        self._now.eviction = Eviction(issue, due)
+        if not held:
+            before = copy.ready_by(due - 1)
+            self._extend(due, (copy.made, *(() if before is None else (~before,))))
 
 
-def _first(
+def first_true(
     points: tuple[int, ...], literals: tuple[Lit, ...], values: Values
-) -> tuple[int, Lit]:
-    """The first point whose literal is true, and that literal."""
+) -> int:
+    """The first point whose literal is true.
+
+    Raises:
+        ValueError: There is none: the copy is not made.
+    """
     for point, literal in zip(points, literals, strict=True):
         if values(literal):
-            return point, literal
+            return point
     raise ValueError("the copy is not made")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from hybridalloc.cpsat_models.mapping.capacity import fits_capacity
 from hybridalloc.cpsat_models.mapping.copies import constrain_copies
 from hybridalloc.cpsat_models.mapping.costs import InstructionTime, instruction_times
-from hybridalloc.cpsat_models.mapping.lives import lives
-from hybridalloc.cpsat_models.mapping.objective import run_time
-from hybridalloc.cpsat_models.mapping.queues import QueueBuilder, Stalls
+from hybridalloc.cpsat_models.mapping.lives import Life, lives
+from hybridalloc.cpsat_models.mapping.queues import Clocks, QueueBuilder
 from hybridalloc.cpsat_models.mapping.residency import constrain_residency
 from hybridalloc.cpsat_models.mapping.units import Units
 from hybridalloc.cpsat_models.mapping.variables import (
@@ -29,11 +29,13 @@ class Formulation:
     model: Model
     variables: Variables
     times: list[InstructionTime]
-    stalls: Stalls
+    clocks: Clocks
     objective: Linear
     units: Units
+    literals: int
+    """How many there are for copies."""
     free_dues: bool
-    """Whether prefetches may be due before they are needed, rarely as that is of use."""
+    """Whether prefetches may be due before they are needed, which rarely is of use."""
 
     @property
     def limited(self) -> bool:
@@ -41,7 +43,14 @@ class Formulation:
         return self.free_dues
 
 
-def formulate(problem: Problem, units: Units, *, free_dues: bool) -> Formulation:
+def formulate(
+    problem: Problem,
+    units: Units,
+    *,
+    free_dues: bool,
+    most_literals: float = math.inf,
+    deadline: float = math.inf,
+) -> Formulation | None:
     """Build the model.
 
     Args:
@@ -49,19 +58,36 @@ def formulate(problem: Problem, units: Units, *, free_dues: bool) -> Formulation
         units: Of time.
         free_dues: See ``Formulation``. Without it the model is smaller, and its least
             objective is a bound all the same.
+        most_literals: For copies; with more the model is not built.
+        deadline: In seconds of ``time.monotonic()``.
+
+    Returns:
+        The model; ``None`` if it would have too many literals.
+
+    Raises:
+        TimeoutError: It could not be built by the deadline.
     """
-    model, loops = Model(), Loops(problem.program)
-    skeleton = tuple(lives(problem, loops, free_dues=free_dues))
-    variables = make_variables(model, problem, loops, skeleton)
+    model, loops = Model(deadline), Loops(problem.program)
+    skeleton, count = list[Life](), 0
+    for life in lives(problem, loops, free_dues=free_dues):
+        skeleton.append(life)
+        count += life.literals
+        if count > most_literals:
+            return None
+        model.require_time()
+    variables = make_variables(model, problem, loops, tuple(skeleton))
     constrain_residency(variables)
     constrain_copies(variables, limit_outstanding=free_dues)
     fits_capacity(variables)
     times = instruction_times(variables, units)
     queues = QueueBuilder(variables, times, units)
     queues.build()
-    objective = run_time(variables, times, queues.stalls)
-    model.minimize(objective)
+    model.minimize(queues.objective)
     model.decide()
     return Formulation(
-        model, variables, times, queues.stalls, objective, units, free_dues
+        *(model, variables, times, queues.clocks),
+        queues.objective,
+        units,
+        count,
+        free_dues,
     )

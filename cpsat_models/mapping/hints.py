@@ -35,7 +35,7 @@ def _life(life: LifeVariables, stays: list[Allocation]) -> Iterator[Hint]:
     for k, (node, now) in enumerate(zip(nodes, serving, strict=True)):
         yield life.fast[k], now is not None
         before = serving[k - 1] if k else None
-        held = now is not None and now is before
+        held = now is not None and now is before and not node.whole
         if k == 0:
             held = now is not None and now.origin is Origin.CROSS_PROGRAM
         yield life.held[k], held

@@ -44,8 +44,10 @@ class Incumbent:
         return seconds
 
     def outcome(self) -> Outcome:
-        """What it comes to: proofs about maps in one piece hold for all where the
-        target slices no prefetch."""
+        """What it comes to.
+
+        A proof about prefetches in one piece holds if the target slices none.
+        """
         bound = self.sliced_bound
         if self._problem.target.copy_engine.max_slices == 1:
             bound = max(bound, self.bound)
@@ -55,6 +57,4 @@ class Incumbent:
             return Outcome(None, Status.UNKNOWN)
         bound = min(bound, self.seconds)
         proven = self.seconds <= bound * (1 + TOLERANCE)
-        return Outcome(
-            self.best, Status.OPTIMAL if proven else Status.FEASIBLE, bound
-        )
+        return Outcome(self.best, Status.OPTIMAL if proven else Status.FEASIBLE, bound)

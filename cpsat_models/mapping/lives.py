@@ -66,6 +66,12 @@ class Life:
         """Its index."""
         return self.timeline.buffer
 
+    @property
+    def literals(self) -> int:
+        """How many literals its copies take."""
+        windows = (*self.fetches.values(), *self.evictions.values(), *self.tails)
+        return sum(len(x.issues) + len(x.dues) for x in windows)
+
     def __len__(self) -> int:
         return len(self.timeline.nodes)
 
@@ -94,25 +100,18 @@ def lives(problem: Problem, loops: Loops, *, free_dues: bool) -> Iterator[Life]:
         yield _life(problem, Timeline(program, loops, index), loops, free_dues)
 
 
-def _life(
-    problem: Problem, timeline: Timeline, loops: Loops, free_dues: bool
-) -> Life:
+def _life(problem: Problem, timeline: Timeline, loops: Loops, free_dues: bool) -> Life:
     buffer = problem.program.buffers[timeline.buffer]
     live = tuple(_live(timeline, buffer.is_output))
-    engine, count = problem.target.copy_engine, len(timeline.nodes)
+    engine, target = problem.target.copy_engine, problem.target
     fetches, evictions = {}, {}
-    for k in range(count + 1):
-        if not live[k]:
-            continue
-        if k < count and engine.max_outstanding_prefetches:
-            if window := _fetch(timeline, loops, k, free_dues):
-                fetches[k] = window
+    for k in (k for k, lives_on in enumerate(live) if lives_on):
+        if engine.max_outstanding_prefetches and k < len(timeline.nodes):
+            fetches[k] = _fetch(timeline, loops, k, free_dues)
         if engine.max_outstanding_evictions and timeline.may_evict(k):
-            if window := _eviction(timeline, loops, k):
-                evictions[k] = window
-    crosses = is_candidate(problem.program, timeline.buffer) and bool(
-        problem.target.cross_program_prefetches
-    )
+            evictions[k] = _eviction(timeline, loops, k)
+    crosses = target.cross_program_prefetches > 0
+    crosses = crosses and is_candidate(problem.program, timeline.buffer)
     return Life(
         timeline,
         buffer.size,
@@ -120,8 +119,8 @@ def _life(
         buffer.is_output,
         buffer.memory is Memory.FAST,
         live,
-        fetches,
-        evictions,
+        {k: window for k, window in fetches.items() if window},
+        {k: window for k, window in evictions.items() if window},
         tuple(_tails(problem.program, timeline, loops)) if crosses else (),
         crosses,
     )
@@ -149,9 +148,7 @@ def _live(timeline: Timeline, is_output: bool) -> list[bool]:
     return live[::-1]
 
 
-def _fetch(
-    timeline: Timeline, loops: Loops, k: int, free_dues: bool
-) -> Window | None:
+def _fetch(timeline: Timeline, loops: Loops, k: int, free_dues: bool) -> Window | None:
     """The prefetch that may be due in a segment: at its end, or anywhere in it."""
     segment = timeline.segments[k]
     first, last = timeline.copies_from(k), segment.high

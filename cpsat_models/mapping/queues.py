@@ -1,88 +1,92 @@
-"""The constraints on copies in their queues, and the stalls (docs/model.md, Time).
+"""The constraints on copies in their queues, and the clock (docs/model.md, Time).
 
 Both queues are first in, first out, so each is known by how much work was ever issued
-to it and how much of that is done: no copy needs variables of its own. Work is done in
-*steps*: an instruction's idle time, a stall, or an inner loop as a whole.
+to it and how much of that is done: no copy needs variables of its own. The *clock* is
+the time in which slow memory serves no access; it goes on in *steps*, by an
+instruction's idle time or by a stall, and copies advance as it does.
 
 - A copy is complete once all work is done that was issued before it, or with it and due
   no later: copies issued at one point queue in the order in which they are due.
 - A queue gets half of a step, or what the other queue leaves of it.
-- Copies of a loop's body begin and end in one iteration, so the body is a problem of its
-  own, each iteration the same; its stalls cost as often as it runs. Copies that span a
-  loop find there the time that its own copies leave, of all iterations.
+- Copies of a loop's body begin and end in one trip, so the body is a problem of its
+  own, with a clock of its own, each trip the same. Copies that span a loop find there
+  the time that its own copies leave, in all trips. If they are ahead of those, the
+  first trip may take longer than others.
 
-It is exact but for this, where it is too optimistic: copies that span a loop do not hold
-up those of its body; a stall at a point is one, though what is issued there shares it
-only with what else is still waited for; and stalls may come before anything is due.
+It is exact but for this, where it is too optimistic: how a queue shares a loop with the
+other one, where copies span it; a stall at a point is one, though what is issued there
+shares it only with what else is still waited for; and stalls may come before anything
+is due.
 ``cuts`` settles what remains.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from hybridalloc.cpsat_models.mapping.bodies import Body, make_body
 from hybridalloc.cpsat_models.mapping.costs import InstructionTime
+from hybridalloc.cpsat_models.mapping.order import first_in_first_out
 from hybridalloc.cpsat_models.mapping.units import STALL_SLACK, Units
-from hybridalloc.cpsat_models.mapping.variables import (
-    CopyVariables,
-    Linear,
-    Lit,
-    Variables,
-)
+from hybridalloc.cpsat_models.mapping.variables import Linear, Lit, Model, Variables
 from hybridalloc.program import Loop
 
-
-@dataclass
-class Queue:
-    """One queue of one body: its copies and their work."""
-
-    copies: list[CopyVariables]
-    works: list[int]
-    """Units of each copy."""
-
-    @property
-    def most(self) -> int:
-        """The work of all copies."""
-        return sum(self.works)
-
-    def issued(self, point: int) -> Linear:
-        """The work issued by a point."""
-        return self._sum(x.issued_by(point) for x in self.copies)
-
-    def demanded(self, point: int) -> Linear:
-        """The work of copies due by a point."""
-        return self._sum(x.ready_by(point) for x in self.copies)
-
-    def _sum(self, literals: Iterator[Lit | None]) -> Linear:
-        pairs = zip(self.works, literals, strict=True)
-        return sum(work * literal for work, literal in pairs if literal is not None)
+Pair = tuple[Linear, Linear]
+"""Of prefetches, and of evictions."""
 
 
 @dataclass
-class Body:
-    """The copies of one loop's body, or of what is outside all loops."""
+class Clocks:
+    """What the clock of each body shows, in units, once each iteration begins at 0."""
 
-    loop: Loop | None
-    queues: tuple[Queue, Queue]
-    """Prefetches and evictions."""
-    points: list[int]
-    """Those that are not within an inner loop."""
-    spans: list[Lit] = field(default_factory=list)
-    """One is true if any copy spans the loop."""
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is no copy."""
-        return not any(queue.copies for queue in self.queues)
+    before: dict[tuple[Loop | None, int], Linear]
+    """At a point of a body, before anything happens there."""
+    after: dict[tuple[Loop | None, int], Linear]
+    """After the stalls there."""
+    first: dict[Loop, Linear]
+    """By how much the first trips of a loop take longer than others, in one run."""
 
 
 @dataclass(frozen=True)
-class Stalls:
-    """How long the program waits, body by body, point by point."""
+class _Mark:
+    """The state at a point, before anything happens there."""
 
-    of: dict[tuple[Loop | None, int], Linear]
-    """Units each time."""
+    point: int
+    room: Linear
+    """Units in which copies of this body could run until then."""
+    issued: Pair
+
+
+@dataclass
+class _State:
+    """What is true between two steps of a body."""
+
+    clock: Linear = 0
+    extra: Linear = 0
+    """Units beside the clock in which copies could run: in inner loops, and slack."""
+    most: int = 0
+    """An upper bound of the clock."""
+    done: Pair = (0, 0)
+    issued: Pair = (0, 0)
+
+    @property
+    def room(self) -> Linear:
+        """Units in which copies could run so far."""
+        return self.clock + self.extra
+
+
+@dataclass(frozen=True)
+class _Inner:
+    """A loop, as those see it who span it."""
+
+    room: Linear
+    """Units in which copies could run in each trip."""
+    spare: Linear
+    """Those that its own copies leave."""
+    done: Pair
+    """The work of its own copies."""
+    busy: tuple[list[Lit], list[Lit]]
+    """Whether it has copies, or loops within it have."""
 
 
 class QueueBuilder:
@@ -92,115 +96,116 @@ class QueueBuilder:
         self, variables: Variables, times: list[InstructionTime], units: Units
     ) -> None:
         self._variables = variables
-        self._model = variables.model
+        self._model: Model = variables.model
         self._times = times
         self._units = units
-        self.stalls = Stalls({})
-        self._spare: dict[Loop, Linear] = {}
-        self._busy: dict[Loop, list[Lit]] = {}
+        self.clocks = Clocks({}, {}, {})
+        self.objective: Linear = 0
+        """Units of one run."""
+        self._inner: dict[Loop, _Inner] = {}
 
     def build(self) -> None:
         """All bodies."""
-        program = self._variables.problem.program
+        program, loops = self._variables.problem.program, self._variables.loops
         for loop in (*reversed(program.loops), None):
-            body = self._body(loop)
-            spare = self._steps(body)
+            body = make_body(self._variables, self._units, loop)
+            state = self._steps(body)
+            own = [t for t in body.points[:-1] if loops.inner(t, loop) is None]
+            traffic = sum(self._times[t].traffic for t in own)
+            self.objective += int(loops.trips(loop)) * (state.clock + traffic)
             if loop is not None:
-                self._spare[loop] = spare
-                self._busy[loop] = [
-                    copy.made for queue in body.queues for copy in queue.copies
-                ]
-                for inner in program.loops:
-                    if inner != loop and loop.encloses(inner):
-                        self._busy[loop] += self._busy[inner]
+                self._inner[loop] = self._seen_from_outside(body, state)
 
-    def _body(self, loop: Loop | None) -> Body:
-        loops, problem = self._variables.loops, self._variables.problem
-        slow, startup = problem.target.slow, problem.target.copy_engine.startup_s
-        queues = []
-        for copies, rate in (
-            (self._variables.fetches, slow.read_bandwidth),
-            (self._variables.evictions, slow.write_bandwidth),
-        ):
-            own = [copy for copy in copies if copy.window.body == loop]
-            sizes = [problem.program.buffers[x.window.buffer].size for x in own]
-            queues.append(
-                Queue(own, [self._units.down(startup + x / rate) for x in sizes])
-            )
-        low, high = (0, len(problem.program)) if loop is None else (loop.start, loop.end)
-        points = [
-            p for p in range(low, high + 1) if loops.outside_before(p, loop) == p
-        ]
-        return Body(loop, (queues[0], queues[1]), points, self._spans(loop))
+    def _seen_from_outside(self, body: Body, state: _State) -> _Inner:
+        """What the steps of a body are to copies that span it."""
+        busy: list[list[Lit]] = [[], []]
+        for loop, inner in self._inner.items():
+            if body.loop is not None and body.loop.encloses(loop):
+                for number in range(2):
+                    busy[number] += inner.busy[number]
+        for literals, queue in zip(busy, body.queues, strict=True):
+            literals += [copy.made for copy in queue.copies]
+        spare = state.room - state.done[0] - state.done[1]
+        return _Inner(state.room, spare, state.done, (busy[0], busy[1]))
 
-    def _spans(self, loop: Loop | None) -> list[Lit]:
-        """The literals of which one is true if a copy of an outer body spans a loop."""
-        if loop is None:
-            return []
-        around = [*self._variables.loops.around_body(loop)[:-1], None]
-        found = []
-        for copy in (*self._variables.fetches, *self._variables.evictions):
-            window = copy.window
-            if window.body in around and window.dues[-1] >= loop.end:
-                begun = copy.issued_by(loop.start)
-                if begun is not None:
-                    found.append(self._in_flight(begun, copy.ready_by(loop.start)))
-        return found
-
-    def _in_flight(self, begun: Lit, due: Lit | None) -> Lit:
-        """A literal that is only true between the two."""
-        if due is None:
-            return begun
-        literal = self._model.literal()
-        self._model.add_implication(literal, begun)
-        self._model.add_implication(literal, ~due)
-        return literal
-
-    def _steps(self, body: Body) -> Linear:
-        """Add the steps of a body; what time they leave to copies that span it."""
-        done: tuple[Linear, Linear] = (0, 0)
-        issued: tuple[Linear, Linear] = (0, 0)
-        capacities: list[Linear] = []
+    def _steps(self, body: Body) -> _State:
+        """Add the steps of one iteration."""
+        state, marks = _State(), list[_Mark]()
         for index, point in enumerate(body.points):
-            if not body.is_empty:
-                done, issued, capacity = self._stall(body, point, done, issued)
-                capacities.append(capacity)
+            self._model.require_time()
+            self.clocks.before[body.loop, point] = state.clock
+            self._stall(body, point, state, marks)
+            self.clocks.after[body.loop, point] = state.clock
             if index + 1 < len(body.points):
-                capacity, busy = self._capacity(body, point)
-                capacities.append(capacity)
-                done = self._advance(body, capacity, done, issued, issued, busy)
-        return sum(capacities) - done[0] - done[1]
+                self._run(body, point, state)
+        return state
 
-    def _capacity(self, body: Body, point: int) -> tuple[Linear, list[Lit]]:
-        """The time for copies from one point of a body to the next, and what if not
-        all false makes it unknown how it is shared."""
+    def _run(self, body: Body, point: int, state: _State) -> None:
+        """Go on to the next point of a body: by an instruction, or by an inner loop."""
+        room, unknown = state.room, list[Lit]()
         inner = self._variables.loops.inner(point, body.loop)
         if inner is None:
-            return self._times[point].idle, []
-        return inner.trip_count * self._spare[inner], self._busy[inner]
+            self._tick(self._times[point], state)
+        else:
+            seen = self._inner[inner]
+            state.extra += inner.trip_count * seen.spare
+            state.extra += self._first_trip(body, inner, state)
+            unknown = [*seen.busy[0], *seen.busy[1]]
+        self._advance(body, state, state.room - room, state.issued, unknown)
 
-    def _stall(
-        self,
-        body: Body,
-        point: int,
-        done: tuple[Linear, Linear],
-        issued: tuple[Linear, Linear],
-    ) -> tuple[tuple[Linear, Linear], tuple[Linear, Linear], Linear]:
+    def _first_trip(self, body: Body, loop: Loop, state: _State) -> Linear:
+        """The units by which the first trip of an inner loop takes longer than others.
+
+        What was issued to a queue before the loop is ahead of the copies of its body.
+        So if there are any, it is done within the first trip, and so are they.
+        """
+        seen, longer = self._inner[loop], 0
+        for number in range(2):
+            left = state.issued[number] - state.done[number]
+            if isinstance(left, int) or not seen.busy[number]:
+                continue
+            if isinstance(longer, int):
+                longer = self._model.least(sum(queue.most for queue in body.queues))
+            any_copy = self._model.literal()
+            for literal in seen.busy[number]:
+                self._model.add_implication(literal, any_copy)
+            needed = left + seen.done[number]
+            row = self._model.add(needed <= seen.room + longer)
+            row.only_enforce_if(any_copy)
+        self.clocks.first[loop] = int(self._variables.loops.trips(body.loop)) * longer
+        self.objective += self.clocks.first[loop]
+        return longer
+
+    def _tick(self, time: InstructionTime, state: _State) -> None:
+        """Let the clock go on by the idle time of an instruction."""
+        state.extra += time.slack
+        idle = [term - time.traffic for term in time.terms]
+        if all(isinstance(x, int) for x in idle):
+            least = max(x for x in idle if isinstance(x, int))
+            state.clock, state.most = state.clock + least, state.most + least
+            return
+        state.most += time.most
+        clock = self._model.least(state.most)
+        for x in idle:
+            self._model.add(clock >= state.clock + x)
+        state.clock = clock
+
+    def _stall(self, body: Body, point: int, state: _State, marks: list[_Mark]) -> None:
         """Issue copies at a point and finish what is due there."""
-        now = (self._issued(body, 0, point), self._issued(body, 1, point))
-        if all(isinstance(x, int) for x in now):
-            return done, now, 0
-        most = body.queues[0].most + body.queues[1].most
-        stall = self._model.least(most)
-        self.stalls.of[body.loop, point] = stall
-        capacity = stall + STALL_SLACK
-        after = self._advance(body, capacity, done, now, issued, [])
-        for queue, work in zip(body.queues, after, strict=True):
-            demanded = queue.demanded(point)
-            if not isinstance(demanded, int):
-                self._model.add(work >= demanded)
-                self._first_in_first_out(queue, point, work)
-        return after, now, capacity
+        ahead = state.issued
+        marks.append(_Mark(point, state.room, ahead))
+        issued = self._issued(body, 0, point), self._issued(body, 1, point)
+        state.issued = issued
+        if all(isinstance(x, int) for x in issued):
+            return
+        room = state.room
+        state.most += body.queues[0].most + body.queues[1].most
+        clock = self._model.least(state.most)
+        self._model.add(clock >= state.clock)
+        state.clock, state.extra = clock, state.extra + STALL_SLACK
+        self._advance(body, state, state.room - room, ahead, [])
+        demands = [self._demand(body, n, point, state.done[n]) for n in range(2)]
+        self._wait(state, marks, (demands[0], demands[1]))
 
     def _issued(self, body: Body, number: int, point: int) -> Linear:
         """The work issued by a point, as a variable; 0 if there cannot be any."""
@@ -212,42 +217,67 @@ class QueueBuilder:
         self._model.add(variable == issued)
         return variable
 
+    def _demand(self, body: Body, number: int, point: int, done: Linear) -> Linear:
+        """The work that must be done at a point, as a variable."""
+        queue = body.queues[number]
+        demanded = queue.demanded(point)
+        if isinstance(demanded, int):
+            return 0
+        variable = self._model.least(queue.most)
+        self._model.add(variable == demanded)
+        self._model.add(done >= variable)
+        first_in_first_out(self._model, queue, point, done)
+        return variable
+
+    def _wait(self, state: _State, marks: list[_Mark], demands: Pair) -> None:
+        """What is due was issued by a point, or done after it.
+
+        The clock alone shows that, whatever each queue has done at which step. What
+        follows from the steps as well is found much sooner so.
+        """
+        for mark in marks:
+            late = [
+                demanded - issued
+                for demanded, issued in zip(demands, mark.issued, strict=True)
+                if not isinstance(demanded, int)
+            ]
+            for work in (*late, sum(late)) if len(late) > 1 else late:
+                self._model.add(state.room - mark.room >= work)
+
     def _advance(
         self,
         body: Body,
+        state: _State,
         capacity: Linear,
-        done: tuple[Linear, Linear],
-        issued: tuple[Linear, Linear],
-        ahead: tuple[Linear, Linear],
+        ahead: Pair,
         unknown: list[Lit],
-    ) -> tuple[Linear, Linear]:
+    ) -> None:
         """Let both queues work for a step.
 
         Args:
             body: Whose queues.
-            capacity: The time of the step.
-            done: The work done before.
-            issued: No more than this is done after it.
+            state: Is updated.
+            capacity: The units that they have.
             ahead: The work issued before the step, which shares it for certain.
-            unknown: Unless these are all false, sharing is not settled.
+            unknown: Unless these are all false, it is not settled how they share.
         """
         after: list[Linear] = []
-        for number in range(2):
-            if isinstance(issued[number], int):
+        for number, issued in enumerate(state.issued):
+            if isinstance(issued, int):
                 after.append(0)
                 continue
             work = self._model.largest(body.queues[number].most)
-            self._model.add(work >= done[number])
-            self._model.add(work <= issued[number])
+            self._model.add(work >= state.done[number])
+            self._model.add(work <= issued)
             after.append(work)
-        grown = after[0] - done[0], after[1] - done[1]
-        if not all(isinstance(x, int) for x in after):
+        grown = after[0] - state.done[0], after[1] - state.done[1]
+        if any(not isinstance(x, int) for x in after):
             self._model.add(grown[0] + grown[1] <= capacity)
         if not any(isinstance(x, int) for x in after):
             for number in range(2):
-                left = ahead[1 - number] - done[1 - number]
+                left = ahead[1 - number] - state.done[1 - number]
                 self._share(grown[number], left, capacity, [*unknown, *body.spans])
-        return after[0], after[1]
+        state.done = after[0], after[1]
 
     def _share(
         self, grown: Linear, other_left: Linear, capacity: Linear, unknown: list[Lit]
@@ -259,49 +289,3 @@ class QueueBuilder:
         self._model.add(2 * grown <= capacity).only_enforce_if(half)
         self._model.add(grown + other_left <= capacity).only_enforce_if(rest)
         self._model.add_bool_or(half, rest, *unknown)
-
-    def _first_in_first_out(self, queue: Queue, due: int, done: Linear) -> None:
-        """At a due point, what was issued before a copy due there is done as well."""
-        waiting = [copy for copy in queue.copies if due in copy.window.dues]
-        thresholds = {q for copy in waiting for q in copy.window.issues if q <= due}
-        for threshold in sorted(thresholds):
-            terms = list(self._ahead(queue, due, threshold))
-            if not any(overtakes for _, _, overtakes in terms):
-                continue
-            late = self._model.literal()
-            for copy in waiting:
-                self._implied_if_late(copy, due, threshold, late)
-            ahead: Linear = sum(work * literal for work, literal, _ in terms)
-            self._model.add(done >= ahead).only_enforce_if(late)
-
-    def _implied_if_late(
-        self, copy: CopyVariables, due: int, threshold: int, late: Lit
-    ) -> None:
-        """It is, if a copy is due at this very point and issued at the threshold or
-        later."""
-        ready = copy.ready_by(due)
-        if threshold > copy.window.issues[-1] or ready is None:
-            return
-        earlier = copy.ready_by(due - 1), copy.issued_by(threshold - 1)
-        self._model.add_bool_or(~ready, late, *(x for x in earlier if x is not None))
-
-    def _ahead(
-        self, queue: Queue, due: int, threshold: int
-    ) -> Iterator[tuple[int, Lit, bool]]:
-        """What is done when a copy due at a point and issued at the threshold is.
-
-        Yields:
-            Work, whether it counts, and whether it is of a copy due later.
-        """
-        for copy, work in zip(queue.copies, queue.works, strict=True):
-            issued, ready = copy.issued_by(threshold - 1), copy.ready_by(due)
-            if copy.window.dues[-1] <= due or issued is None:
-                if ready is not None:
-                    yield work, ready, False
-            elif ready is None:
-                yield work, issued, True
-            else:
-                either = self._model.literal()
-                self._model.add_implication(issued, either)
-                self._model.add_implication(ready, either)
-                yield work, either, True

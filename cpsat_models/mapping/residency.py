@@ -12,6 +12,7 @@ from hybridalloc.timeline import Kind
 def constrain_residency(variables: Variables) -> None:
     """All constraints of this module."""
     for life in variables.lives:
+        variables.model.require_time()
         served_from_fast(variables, life)
         kept_at_entries(variables, life)
         slow_copy(variables, life)
@@ -176,7 +177,11 @@ def cross_program(variables: Variables, life: LifeVariables) -> None:
         assert loop is not None
         model.add_bool_or(
             ~restored,
-            *(x.made for x in life.tails if x.window.body and loop.encloses(x.window.body)),
+            *(
+                x.made
+                for x in life.tails
+                if x.window.body and loop.encloses(x.window.body)
+            ),
         )
     head = life.crosses
     for k in range(len(nodes)):

@@ -1,14 +1,14 @@
 """Whole units of time and work, and what their rounding may cost.
 
 CP-SAT counts in whole numbers. Times and works are rounded down and idle times up, so
-that each real run, rounded so, is a solution: with works a little smaller and idle times
-a little longer no copy is later, and if then the work done by each point is rounded down
-it grows in a step by less than one unit more than it did. So each *step*, an instruction
-or a stall, gets a slack of a few units of time that it does not pay for, and the least
-objective is a lower bound of the true time. A unit is so short that all slack together,
-each as often as its step runs, is at most ``ROUNDING`` of the time with everything in
-slow memory, unless there would be more than ``MOST_UNITS`` of them: then proofs get
-weaker, never wrong.
+that each real run, rounded so, is a solution: with works a little smaller and idle
+times a little longer no copy is later, and if then the work done by each point is
+rounded down it grows in a step by less than one unit more than it did. So each *step*,
+an instruction or a stall, gets a slack of a few units of time that it does not pay for,
+and the least objective is a lower bound of the true time. A unit is so short that all
+slack together, each as often as its step runs, is at most ``ROUNDING`` of the time with
+everything in slow memory, unless there would be more than ``MOST_UNITS`` of them: then
+proofs get weaker, never wrong.
 """
 
 from __future__ import annotations

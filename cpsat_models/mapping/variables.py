@@ -7,9 +7,12 @@ difference of two literals, and load and work are sums of few terms.
 
 from __future__ import annotations
 
+import math
+import time
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 from ortools.sat.python import cp_model
 
@@ -19,17 +22,23 @@ from hybridalloc.problem import Problem
 from hybridalloc.program import Loop
 from hybridalloc.timeline import Kind
 
-Lit = cp_model.LiteralT
-"""A Boolean variable or its negation."""
-Linear = cp_model.LinearExprT
-"""A linear expression, a variable or a number."""
+Lit: TypeAlias = Any
+"""A Boolean variable of CP-SAT, or its negation."""
+Linear: TypeAlias = Any
+"""A linear expression of CP-SAT, a variable or a number."""
 
 
-class Model(cp_model.CpModel):
+class Model(cp_model.CpModel):  # type: ignore[misc]  # whose types are skipped
     """A CP-SAT model with the two constant literals."""
 
-    def __init__(self) -> None:
+    def __init__(self, deadline: float = math.inf) -> None:
+        """Nothing is in it yet.
+
+        Args:
+            deadline: In seconds of ``time.monotonic()``; it is built by then or not.
+        """
         super().__init__()
+        self.deadline = deadline
         self.true: Lit = self.new_constant(1)
         self.false: Lit = self.new_constant(0)
         self._literals: list[cp_model.IntVar] = []
@@ -40,6 +49,15 @@ class Model(cp_model.CpModel):
         variable = self.new_bool_var("")
         self._literals.append(variable)
         return variable
+
+    def require_time(self) -> None:
+        """Give up building after the deadline.
+
+        Raises:
+            TimeoutError: It has passed.
+        """
+        if time.monotonic() > self.deadline:
+            raise TimeoutError
 
     def least(self, most: int) -> cp_model.IntVar:
         """A new whole number from 0 on that is best at its least value."""
@@ -157,6 +175,7 @@ def make_variables(
     made = tuple(_life_variables(model, life) for life in lives)
     fast = {}
     for variables in made:
+        model.require_time()
         nodes = variables.life.timeline.nodes
         for node, literal in zip(nodes, variables.fast, strict=True):
             if node.kind is Kind.ACCESS:
@@ -214,5 +233,7 @@ def _restored(model: Model, life: Life) -> dict[int, Lit]:
         k: model.literal()
         for k, node in enumerate(life.timeline.nodes)
         if node.kind is Kind.EXIT and node.loop is not None
-        if any(node.loop.encloses(body) and node.loop.end == body.end for body in bodies)
+        if any(
+            node.loop.encloses(body) and node.loop.end == body.end for body in bodies
+        )
     }

@@ -44,7 +44,7 @@ def free_units(problem: Problem) -> Ints:
 
 
 def has_place(buffer: Buffer, target: Target) -> bool:
-    """Whether a buffer could be in an empty fast memory, at its offset if that is fixed.
+    """Whether a buffer could be in empty fast memory, at its offset if that is fixed.
 
     >>> from hybridalloc.target import TARGETS
     >>> has_place(Buffer("b", 8, offset=4), TARGETS["tpu-v4i"])
