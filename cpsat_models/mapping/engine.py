@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import threading
 import time
 from collections.abc import Callable
+from contextlib import closing
 from enum import Enum, auto
 
 from ortools.sat.python import cp_model
 
+from hybridalloc.cpsat_models.mapping.beside import beside
 from hybridalloc.cpsat_models.mapping.extraction import Values
-
-_POLL_S = 0.05
 
 
 class Ending(Enum):
@@ -117,17 +116,12 @@ class Engine:
             parameters.max_deterministic_time = deterministic_limit
 
     def _run(self, model: cp_model.CpModel, watcher: Watcher) -> object:
-        """Solve beside this thread, which alone hears Ctrl-C."""
         status: list[object] = []
-        thread = threading.Thread(
-            target=lambda: status.append(self.solver.solve(model, watcher)), daemon=True
-        )
-        thread.start()
-        try:
-            while thread.is_alive():
-                thread.join(_POLL_S)
-        finally:
-            while thread.is_alive():  # it may not have begun when it is first told
-                self.stop()
-                thread.join(_POLL_S)
+
+        def work() -> None:
+            status.append(self.solver.solve(model, watcher))
+
+        with closing(beside(work, self.stop)) as waiting:
+            for _ in waiting:
+                pass
         return status[0]

@@ -28,7 +28,7 @@ def hints_from(variables: Variables, memory_map: MemoryMap) -> Iterator[Hint]:
 
 def _life(life: LifeVariables, stays: list[Allocation]) -> Iterator[Hint]:
     nodes, segments = life.life.timeline.nodes, life.life.timeline.segments
-    serving = [_serving(node, stays) for node in nodes]
+    serving = [_serving(life, node, stays) for node in nodes]
     last = serving[-1] if serving else None
     whole = last is not None and last.origin is Origin.CROSS_PROGRAM
     end = segments[-1].high
@@ -55,11 +55,21 @@ def _life(life: LifeVariables, stays: list[Allocation]) -> Iterator[Hint]:
         yield from _copy(copy, None if own is None else (own.issue, own.due))
 
 
-def _serving(node: Node, stays: list[Allocation]) -> Allocation | None:
-    """The allocation that serves an access, or is held at a gate."""
-    point, before = node.point, node.kind is Kind.EXIT
+def _serving(
+    life: LifeVariables, node: Node, stays: list[Allocation]
+) -> Allocation | None:
+    """The allocation that serves an access, or is held at a gate.
+
+    What is live across a loop may end just at its exit; it goes on at the entry. What
+    is not live is not held at the entry.
+    """
+    live = node.loop is None or life.life.timeline.live_across(node.loop)
+    if node.kind is Kind.ENTRY and not live:
+        return None
+    is_exit = node.kind is Kind.EXIT
     for x in stays:
-        if x.ready <= point and (x.start < point <= x.end if before else point < x.end):
+        begun = x.start < node.point if is_exit else x.start <= node.point
+        if begun and x.ready <= node.point < x.end + (is_exit and live):
             return x
     return None
 

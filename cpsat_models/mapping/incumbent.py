@@ -51,6 +51,9 @@ class Incumbent:
         bound = self.sliced_bound
         if self._problem.target.copy_engine.max_slices == 1:
             bound = max(bound, self.bound)
+        if self.best is not None and self.seconds < bound * (1 - TOLERANCE):
+            # A warm start may be valid and yet not what solvers look for.
+            return Outcome(self.best)
         if self.best is None:
             if bound == math.inf:
                 return Outcome(None, Status.INFEASIBLE)

@@ -8,21 +8,21 @@ rows that are slack by large amounts it errs at times, so its bounds prove nothi
 from __future__ import annotations
 
 import math
-import threading
 import time
 from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing
 
 import highspy
 import numpy as np
 
 from hybridalloc.arrays import Floats
 from hybridalloc.bounds.linear_program import LinearProgram
+from hybridalloc.cpsat_models.mapping.beside import beside
 from hybridalloc.cpsat_models.mapping.linear import LinearPart, column_of
 from hybridalloc.cpsat_models.mapping.variables import Lit
 
 GAP = 1e-6
 """The search ends when no solution can be better by a larger part."""
-_POLL_S = 0.05
 
 
 class Milp:
@@ -72,16 +72,9 @@ class Milp:
             highs.setOptionValue("time_limit", highs.getRunTime() + left)
         highs.HandleUserInterrupt = True
         highs.cbMipImprovingSolution.subscribe(self._take)
-        thread = threading.Thread(target=highs.run, daemon=True)
-        thread.start()
-        try:
-            while thread.is_alive():
-                thread.join(_POLL_S)
+        with closing(beside(highs.run, highs.cancelSolve)) as waiting:
+            for _ in waiting:
                 yield from self._found()
-        finally:
-            if thread.is_alive():
-                highs.cancelSolve()
-                thread.join()
         self.is_finished = highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
         if self.is_finished:
             self._news.append(np.array(highs.getSolution().col_value))

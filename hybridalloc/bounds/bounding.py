@@ -24,6 +24,8 @@ from hybridalloc.problem import Problem
 
 _LEAST_UNIT_S = 1e-250
 """Numbers of units per second are finite, and so are their products."""
+SEARCH_SHARE = 0.97
+"""When the search ends, as a share of the time; what it is at then takes a moment."""
 SET_UP_SHARE = 0.4
 """The share of the time that setting up may take; without it there are no rows."""
 ROUNDING = Fraction(1, 10**9)
@@ -52,7 +54,7 @@ def lower_bound(
     if not time_limit >= 0:
         raise UsageError(f"time limit {time_limit} is not >= 0 seconds")
     started = time.monotonic()
-    deadline = started + time_limit
+    deadline = started + SEARCH_SHARE * time_limit
     unit_s = _unit_s(problem)
     try:
         relaxation = relax(problem, unit_s, started + SET_UP_SHARE * time_limit)

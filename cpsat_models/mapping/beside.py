@@ -1,0 +1,45 @@
+"""Work beside the main thread, which alone hears Ctrl-C."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator
+
+_POLL_S = 0.05
+
+
+def beside(
+    work: Callable[[], object], stop: Callable[[], None]
+) -> Generator[None, None, None]:
+    """Do some work in a thread of its own, and look up from time to time until it ends.
+
+    It has ended when the iteration has, and also when that is given up: by closing the
+    iterator, or by Ctrl-C.
+
+    Args:
+        work: What is done, and raises nothing.
+        stop: Makes the work end soon; may be called before it has begun.
+
+    Yields:
+        Nothing, from time to time.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C.
+    """
+    # Not Thread.join: interrupted, it may take a thread that runs for one that ended.
+    ended = threading.Event()
+
+    def run() -> None:
+        try:
+            work()
+        finally:
+            ended.set()
+
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        while not ended.wait(_POLL_S):
+            yield
+    finally:
+        while not ended.is_set():
+            stop()
+            ended.wait(_POLL_S)
