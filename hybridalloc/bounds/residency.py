@@ -91,6 +91,8 @@ class _Residency:
         self._line = Timeline(problem.program, context.loops, buffer)
         self._end = len(problem.program)
         self.stays: list[Stay] = []
+        self._entered: dict[Loop, int] = {}
+        """What is held at the entries of loops across which the buffer is live."""
         self._chosen = self._choose()
         nodes = range(len(self._line.nodes))
         self._fast = list(self._serve(buffer))
@@ -112,11 +114,13 @@ class _Residency:
         return chosen
 
     def _serve(self, buffer: int) -> Iterator[int | None]:
-        """What is live across a back edge is where it is at the loop's entry.
+        """What is live across a back edge and at the loop's entry is there at its exit.
 
-        That is the rule ``loop_state``; what is not live is not needed at the entry.
+        That is the rule ``loop_state``: ``fast[entry] <= fast[exit]``. The other way
+        round, a stay that ends just at the exit need not be there at the entry; it
+        goes no further, but to the exit of a loop that ends there too. What is not
+        live is not needed at the entry.
         """
-        gates: dict[Loop, int] = {}
         for node in self._line.nodes:
             if node.loop is None:
                 column = self._context.served.get((node.point, buffer))
@@ -124,24 +128,29 @@ class _Residency:
                     self._hold(column, node.point, node.point + 1)
                 yield column
             elif node.kind is Kind.EXIT:
-                live = node.loop in gates
-                yield gates[node.loop] if live else self._builder.choice()
+                left = self._builder.choice()
+                if node.loop in self._entered:
+                    entered = self._entered[node.loop]
+                    self._builder.row([(entered, 1.0), (left, -1.0)], high=0.0)
+                yield left
             elif self._line.live_across(node.loop):
-                gates[node.loop] = self._builder.choice()
-                yield gates[node.loop]
+                self._entered[node.loop] = self._builder.choice()
+                yield self._entered[node.loop]
             else:
                 yield None
 
     def _keep(self, k: int) -> int | None:
         """Held through a segment: ``kept[k] <= fast[k - 1]``.
 
+        After the exit of a loop across which it is live, what is held was there at its
+        entry, unless another loop ends there too.
         From the start of the program it is held only by the cross-program prefetch.
         Before a node that needs nothing of what the buffer held, nothing is kept.
         """
         segment = self._line.segments[k]
         if self._fast[k] is None or self._line.nodes[k].whole:
             return None
-        before = self._fast[k - 1] if k else self._chosen
+        before = self._goes_on(k - 1) if k else self._chosen
         if before is None or not self._fits(segment):
             return None
         kept = before
@@ -150,6 +159,14 @@ class _Residency:
             self._builder.row([(kept, 1.0), (before, -1.0)], high=0.0)
         self._hold(kept, segment.low, segment.high)
         return kept
+
+    def _goes_on(self, k: int) -> int | None:
+        """The column of what is held at a node and may be held beyond it."""
+        node, after = self._line.nodes[k], self._line.nodes[k + 1]
+        ends_too = after.kind is Kind.EXIT and after.point == node.point
+        if node.kind is Kind.EXIT and node.loop in self._entered and not ends_too:
+            return self._entered[node.loop]
+        return self._fast[k]
 
     def _fetch(self, k: int) -> int | None:
         node, segment = self._line.nodes[k], self._line.segments[k]
