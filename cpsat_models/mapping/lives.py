@@ -75,6 +75,14 @@ class Life:
     def __len__(self) -> int:
         return len(self.timeline.nodes)
 
+    def ends_with_another(self, index: int) -> bool:
+        """Whether a node and the next are exits of loops that end at one point."""
+        nodes = self.timeline.nodes
+        return index + 1 < len(nodes) and all(
+            x.kind is Kind.EXIT and x.point == nodes[index].point
+            for x in nodes[index : index + 2]
+        )
+
     def end_after(self, index: int, loops: Loops) -> int:
         """Where a stay ends at the earliest if it is given up right after a node."""
         node = self.timeline.nodes[index]

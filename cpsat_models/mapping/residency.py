@@ -15,6 +15,7 @@ def constrain_residency(variables: Variables) -> None:
         variables.model.require_time()
         served_from_fast(variables, life)
         kept_at_entries(variables, life)
+        kept_at_exits(variables, life)
         slow_copy(variables, life)
         stale_read(variables, life)
         loop_state(variables, life)
@@ -57,6 +58,42 @@ def kept_at_entries(variables: Variables, life: LifeVariables) -> None:
             model.add_implication(life.fast[k], life.held[k + 1])
 
 
+def kept_at_exits(variables: Variables, life: LifeVariables) -> None:
+    """What is there at a loop's entry is there at its exit, and the other way round.
+
+    Mostly they have one literal. Where loops end together, what is there at an inner
+    exit alone ends at that point.
+    """
+    model, timeline = variables.model, life.life.timeline
+    beyond: Lit = model.false
+    for k in reversed(range(len(timeline.nodes))):
+        node = timeline.nodes[k]
+        if node.kind is not Kind.EXIT or node.loop is None:
+            continue
+        if not life.life.ends_with_another(k):
+            beyond = _goes_on(variables, life, k)
+            continue
+        further = model.literal()
+        model.add_bool_or(~beyond, ~life.held[k + 1], further)
+        beyond = further
+        if timeline.live_across(node.loop):
+            entry = life.fast[timeline.gates(node.loop)[0]]
+            model.add_implication(entry, life.fast[k])
+            model.add_implication(beyond, entry)
+
+
+def _goes_on(variables: Variables, life: LifeVariables, k: int) -> Lit:
+    """Whether what is there at an exit is there for longer, be it to be evicted."""
+    model, goes_on = variables.model, variables.model.literal()
+    model.add_implication(life.held[k + 1], goes_on)
+    eviction = life.evictions.get(k + 1)
+    if eviction is not None:
+        due = eviction.ready_by(life.life.timeline.nodes[k].point)
+        done = () if due is None else (due,)
+        model.add_bool_or(~eviction.made, *done, goes_on)
+    return goes_on
+
+
 def slow_copy(variables: Variables, life: LifeVariables) -> None:
     """Follow the validity of the slow copy: writes change it, and evictions."""
     model = variables.model
@@ -83,7 +120,7 @@ def stale_read(variables: Variables, life: LifeVariables) -> None:
 def loop_state(variables: Variables, life: LifeVariables) -> None:
     """At a back edge the slow copy of what is live is valid or not as at the entry.
 
-    That it is in the same memory as there is why both gates have one literal.
+    Where it is, is settled by ``kept_at_entries`` and ``kept_at_exits``.
     """
     timeline = life.life.timeline
     for k, node in enumerate(timeline.nodes):

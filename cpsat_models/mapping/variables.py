@@ -202,7 +202,11 @@ def _life_variables(model: Model, life: Life) -> LifeVariables:
 
 
 def _fast(model: Model, life: Life) -> list[Lit]:
-    """One literal for both gates of a loop that the buffer is live across."""
+    """One literal for both gates of a loop that the buffer is live across.
+
+    Where two loops end together it may be there at the inner one's exit alone, and so
+    be handed over to the exit of the outer one.
+    """
     fast: list[Lit] = []
     timeline = life.timeline
     for k, node in enumerate(timeline.nodes):
@@ -212,8 +216,10 @@ def _fast(model: Model, life: Life) -> list[Lit]:
         assert node.loop is not None
         if node.kind is Kind.ENTRY:
             fast.append(model.literal_if(timeline.live_across(node.loop)))
-        elif timeline.live_across(node.loop):
+        elif timeline.live_across(node.loop) and not life.ends_with_another(k):
             fast.append(fast[timeline.gates(node.loop)[0]])
+        elif timeline.live_across(node.loop):
+            fast.append(model.literal())
         else:
             fast.append(model.literal_if(life.live[k + 1]))
     return fast

@@ -199,6 +199,30 @@ def test_what_two_loops_with_one_entry_carry_needs_its_place_once() -> None:
     assert result.time == pytest.approx(truth.time)
 
 
+def test_where_loops_end_together_the_inner_hands_over_to_the_outer() -> None:
+    """Weight w is fetched in the inner loop, beside 12, for the outer one's next trip.
+
+    It is not there at the inner loop's entry, where scratch takes all.
+    """
+    program = Program(
+        "p",
+        (
+            Instruction("i0", 4.0, (Access(0, read_bytes=2),)),
+            Instruction("i1", 4.0, (Access(0, read_bytes=2),)),
+            Instruction("i2", 0.0, (Access(0, read_bytes=4),), scratch_bytes=4),
+            Instruction("i3", 12.0, (Access(0, read_bytes=14),)),
+            Instruction("i4", 0.0),
+        ),
+        (Buffer("w", 2, is_input=True, cross_program=False),),
+        (Loop(1, 4, trip_count=3), Loop(2, 4, trip_count=2)),
+    )
+    problem = Problem(program, small_target(capacity=4))
+    result = best(problem, MODEL_ALONE)
+    truth = solve(problem, BruteForce(), time_limit=PLENTY_S)
+    assert result.status is Status.OPTIMAL
+    assert result.time == pytest.approx(truth.time)
+
+
 def test_a_pinned_buffer_and_a_loop_share_memory_by_turns() -> None:
     """Both buffers are fetched twice, as fast memory holds only one of them."""
     pinned = Buffer("pinned", 5, is_input=True, memory=Memory.FAST)
