@@ -46,10 +46,12 @@ class Incumbent:
     def outcome(self) -> Outcome:
         """What it comes to.
 
-        A proof about prefetches in one piece holds if the target slices none.
+        The model's own proof holds if the target slices no prefetch, and no loop is
+        without trips: there copies cost nothing that the model does not know.
         """
         bound = self.sliced_bound
-        if self._problem.target.copy_engine.max_slices == 1:
+        runs = all(loop.trip_count for loop in self._problem.program.loops)
+        if runs and self._problem.target.copy_engine.max_slices == 1:
             bound = max(bound, self.bound)
         if self.best is not None and self.seconds < bound * (1 - TOLERANCE):
             # A warm start may be valid and yet not what solvers look for.

@@ -10,7 +10,18 @@ import signal
 from dataclasses import replace
 
 import pytest
-from named_problems import FASTER, NAMED, PINS_THAT_DO_NOT_FIT, SLOW, observed
+from named_problems import (
+    FASTER,
+    NAMED,
+    PINS_THAT_DO_NOT_FIT,
+    SLOW,
+    W,
+    X,
+    observed,
+    problem,
+    reads,
+    writes,
+)
 from small_problems import Sizes, small_problem
 
 from hybridalloc import Problem, Result, Status, solve
@@ -280,3 +291,16 @@ def test_an_eviction_may_be_due_while_the_buffer_is_still_held() -> None:
     assert stay.eviction is not None
     late = replace(stay, eviction=Eviction(3, 3))
     assert Simulator(problem).simulate(MemoryMap((late,))).time_s == result.time + 8
+
+
+def test_in_loops_without_trips_copies_cost_nothing_so_nothing_is_proven() -> None:
+    """There ``w`` could leave for the scratch, and come back for nothing: 24 s."""
+    accesses = (reads(0), writes(1)), (), (), (), (reads(0), reads(1))
+    idle = Loop(1, 4, trip_count=0)
+    found = problem((W, X), *accesses, scratch={2: 32}, loops=(idle,))
+    engine = replace(found.target.copy_engine, max_slices=1)
+    found = replace(found, target=replace(found.target, copy_engine=engine))
+    result = solve(found, "cpsat", time_limit=10)
+    assert result.status is Status.FEASIBLE
+    assert result.bound is not None
+    assert result.bound <= 24
