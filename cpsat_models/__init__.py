@@ -1,1 +1,1 @@
-"""Exact models on OR-Tools' CP-SAT: to come."""
+"""Exact models on OR-Tools' CP-SAT."""
