@@ -10,7 +10,7 @@ from enum import Enum, auto
 
 from ortools.sat.python import cp_model
 
-from hybridalloc.cpsat_models.mapping.beside import beside
+from hybridalloc.beside import beside
 from hybridalloc.cpsat_models.mapping.extraction import Values
 
 

@@ -16,8 +16,9 @@ import highspy
 import numpy as np
 
 from hybridalloc.arrays import Floats
+from hybridalloc.beside import beside
 from hybridalloc.bounds.linear_program import LinearProgram
-from hybridalloc.cpsat_models.mapping.beside import beside
+from hybridalloc.bounds.linear_solver import highs_model
 from hybridalloc.cpsat_models.mapping.linear import LinearPart, column_of
 from hybridalloc.cpsat_models.mapping.variables import Lit
 
@@ -90,15 +91,7 @@ class Milp:
 
 def _model(program: LinearProgram) -> highspy.HighsLp:
     """A program in HiGHS's terms."""
-    model = highspy.HighsLp()
-    model.num_row_, model.num_col_ = program.matrix.shape
-    model.col_cost_ = program.cost
-    model.col_lower_, model.col_upper_ = program.low, program.high
-    model.row_lower_, model.row_upper_ = program.row_low, program.row_high
-    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    model.a_matrix_.start_ = program.matrix.indptr
-    model.a_matrix_.index_ = program.matrix.indices
-    model.a_matrix_.value_ = program.matrix.data
+    model = highs_model(program)
     kinds = [highspy.HighsVarType.kContinuous] * program.cost.size
     for column in program.binary.tolist():
         kinds[column] = highspy.HighsVarType.kInteger

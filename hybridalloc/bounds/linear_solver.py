@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-import threading
 import time
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +13,9 @@ import highspy
 import numpy as np
 
 from hybridalloc.arrays import Floats
+from hybridalloc.beside import beside
 from hybridalloc.bounds.linear_program import LinearProgram, Row
 
-_POLL_S = 0.05
 _LEAST_S = 0.01
 _INFEASIBLE = highspy.HighsModelStatus.kInfeasible
 _OPTIMAL = highspy.HighsModelStatus.kOptimal
@@ -47,7 +46,7 @@ class LinearSolver:
         self._highs.setOptionValue("output_flag", False)
         self._highs.setOptionValue("threads", 1)
         self._highs.HandleUserInterrupt = True
-        self._highs.passModel(_model(program))
+        self._highs.passModel(highs_model(program))
         self._fixed: set[int] = set()
         self._presolves = True
 
@@ -97,22 +96,9 @@ class LinearSolver:
         if math.isfinite(remaining_s):
             limit = self._highs.getRunTime() + remaining_s
             self._highs.setOptionValue("time_limit", limit)
-        done = threading.Event()
-
-        def run() -> None:
-            try:
-                self._highs.run()
-            finally:
-                done.set()
-
-        try:
-            threading.Thread(target=run, daemon=True).start()
-            while not done.wait(_POLL_S):
+        with closing(beside(self._highs.run, self._highs.cancelSolve)) as waiting:
+            for _ in waiting:
                 pass
-        except KeyboardInterrupt:
-            self._highs.cancelSolve()
-            _wait_out(done)
-            raise
         return self._highs.getModelStatus()
 
     def _solution(self, status: Any) -> Solution:
@@ -130,7 +116,8 @@ class LinearSolver:
         )
 
 
-def _model(program: LinearProgram) -> highspy.HighsLp:
+def highs_model(program: LinearProgram) -> highspy.HighsLp:
+    """A program in HiGHS's terms, all of its columns continuous."""
     model = highspy.HighsLp()
     model.num_col_, model.num_row_ = program.cost.size, program.row_low.size
     model.col_cost_ = program.cost
@@ -141,10 +128,3 @@ def _model(program: LinearProgram) -> highspy.HighsLp:
     model.a_matrix_.index_ = program.matrix.indices
     model.a_matrix_.value_ = program.matrix.data
     return model
-
-
-def _wait_out(done: threading.Event) -> None:
-    """Wait, whatever Ctrl-C says: what works must not outlive the interpreter."""
-    while not done.is_set():
-        with suppress(KeyboardInterrupt):
-            done.wait(_POLL_S)

@@ -10,7 +10,6 @@ from types import SimpleNamespace
 import pytest
 from linear_programs import program, row
 
-from hybridalloc.bounds import linear_solver
 from hybridalloc.bounds.certificate import ExactProgram, Leaf
 from hybridalloc.bounds.linear_solver import LinearSolver
 
@@ -85,7 +84,7 @@ def test_ctrl_c_ends_it_and_leaves_a_solver_that_works(
     Interrupted.pressed = False
     with monkeypatch.context() as patch:
         patched = SimpleNamespace(Event=Interrupted, Thread=threading.Thread)
-        patch.setattr(linear_solver, "threading", patched)
+        patch.setattr("hybridalloc.beside.threading", patched)
         with pytest.raises(KeyboardInterrupt):
             solver.solve(math.inf)
     assert Interrupted.pressed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator
+from contextlib import suppress
 
 _POLL_S = 0.05
 
@@ -41,5 +42,6 @@ def beside(
             yield
     finally:
         while not ended.is_set():
-            stop()
-            ended.wait(_POLL_S)
+            with suppress(KeyboardInterrupt):  # what works must not outlive Python
+                stop()
+                ended.wait(_POLL_S)
