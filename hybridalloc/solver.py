@@ -13,6 +13,9 @@ from typing import Protocol
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
 
+PROOF_TOLERANCE = 1e-5
+"""By which part of a lower bound a time may exceed it and still count as optimal."""
+
 
 class Status(StrEnum):
     """What is known about an answer."""

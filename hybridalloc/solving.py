@@ -19,6 +19,7 @@ from hybridalloc.memory_map import MemoryMap
 from hybridalloc.packing.occupancy import occupancy
 from hybridalloc.problem import CostModel, Problem
 from hybridalloc.solver import (
+    PROOF_TOLERANCE,
     UNANSWERED,
     Incumbent,
     Metrics,
@@ -32,8 +33,6 @@ from hybridalloc.target import Target
 
 DEFAULT_STRATEGY = "greedy"
 DEFAULT_TIME_LIMIT_S = 60.0
-PROOF_TOLERANCE = 1e-5
-"""By which part of a lower bound a time may exceed it and still count as optimal."""
 
 
 def solve(

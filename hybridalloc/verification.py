@@ -15,10 +15,9 @@ from hybridalloc.errors import UsageError
 from hybridalloc.interruption import Interruption
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
-from hybridalloc.solver import Incumbent, Result, Status, gap
+from hybridalloc.solver import PROOF_TOLERANCE, Incumbent, Result, Status, gap
 from hybridalloc.solving import (
     DEFAULT_TIME_LIMIT_S,
-    PROOF_TOLERANCE,
     cutoff,
     is_optimal,
     solve,

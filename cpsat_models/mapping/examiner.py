@@ -10,11 +10,12 @@ from hybridalloc.cpsat_models.mapping.capacity import forbid
 from hybridalloc.cpsat_models.mapping.cuts import Cuts, has_both_queues
 from hybridalloc.cpsat_models.mapping.extraction import Values, extract
 from hybridalloc.cpsat_models.mapping.formulation import Formulation
-from hybridalloc.cpsat_models.mapping.incumbent import TOLERANCE, Incumbent
+from hybridalloc.cpsat_models.mapping.incumbent import Incumbent
 from hybridalloc.cpsat_models.mapping.limits import keeps_limits
 from hybridalloc.cpsat_models.mapping.offsets import Conflict, Placement
 from hybridalloc.cpsat_models.mapping.variables import Linear
 from hybridalloc.memory_map import MemoryMap
+from hybridalloc.solver import PROOF_TOLERANCE
 
 
 class Verdict(Enum):
@@ -100,7 +101,7 @@ class Examiner:
 
     def cut_off(self) -> None:
         """From here on only what is better than the best map is of interest."""
-        seconds = self.incumbent.seconds * (1 - TOLERANCE / 4)
+        seconds = self.incumbent.seconds * (1 - PROOF_TOLERANCE / 4)
         if seconds < self._cutoff:
             formulation = self.formulation
             most = formulation.units.down(seconds)

@@ -7,10 +7,7 @@ import math
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.simulator import Simulator
-from hybridalloc.solver import Outcome, Run, Status
-
-TOLERANCE = 1e-5
-"""A map is optimal whose time is above the bound by no more than this part of it."""
+from hybridalloc.solver import PROOF_TOLERANCE, Outcome, Run, Status
 
 
 class Incumbent:
@@ -33,7 +30,7 @@ class Incumbent:
     def is_proven(self) -> bool:
         """Whether no map with prefetches in one piece is better."""
         bound = max(self.bound, self.sliced_bound)
-        return self.seconds <= bound * (1 + TOLERANCE)
+        return self.seconds <= bound * (1 + PROOF_TOLERANCE)
 
     def offer(self, memory_map: MemoryMap) -> float:
         """Take a valid map if it is better: its time, in seconds."""
@@ -53,7 +50,7 @@ class Incumbent:
         runs = all(loop.trip_count for loop in self._problem.program.loops)
         if runs and self._problem.target.copy_engine.max_slices == 1:
             bound = max(bound, self.bound)
-        if self.best is not None and self.seconds < bound * (1 - TOLERANCE):
+        if self.best is not None and self.seconds < bound * (1 - PROOF_TOLERANCE):
             # A warm start may be valid and yet not what solvers look for.
             return Outcome(self.best)
         if self.best is None:
@@ -61,5 +58,5 @@ class Incumbent:
                 return Outcome(None, Status.INFEASIBLE)
             return Outcome(None, Status.UNKNOWN)
         bound = min(bound, self.seconds)
-        proven = self.seconds <= bound * (1 + TOLERANCE)
+        proven = self.seconds <= bound * (1 + PROOF_TOLERANCE)
         return Outcome(self.best, Status.OPTIMAL if proven else Status.FEASIBLE, bound)

@@ -20,52 +20,76 @@ _NONE = 1e-6
 """What is chosen less than this is not chosen."""
 
 
+class Knapsack:
+    """Columns, not all of which may be 1: ``weights @ x[columns] <= most``."""
+
+    def __init__(self, columns: Ints, weights: Ints, most: int) -> None:
+        """A row of it.
+
+        Args:
+            columns: (items,): each 0 or 1.
+            weights: (items,): positive.
+            most: What fits.
+        """
+        self._columns, self._weights, self._most = columns, weights, most
+
+    def cut(self, values: Floats) -> Row | None:
+        """The extended cover inequality that a solution violates, if one is found.
+
+        If some columns exceed what fits, not all of them are 1; and of those that weigh
+        no less than each of them, no more (Balas 1975).
+        """
+        values, weights = values[self._columns], self._weights
+        order = np.lexsort((weights, -values))
+        order = order[values[order] > _NONE]
+        sums = np.cumsum(weights[order])
+        count = int(np.searchsorted(sums, self._most, side="right")) + 1
+        if count > order.size:
+            return None
+        cover = self._least(order[:count], int(sums[count - 1]) - self._most)
+        inside = weights >= weights[cover].max()
+        inside[cover] = True
+        most = cover.size - 1
+        if values[inside].sum() <= most + _LEAST_VIOLATION:
+            return None
+        columns = np.sort(self._columns[inside])
+        return Row(columns, np.ones(columns.size), high=float(most))
+
+    def _least(self, cover: Ints, excess: int) -> Ints:
+        """Leave out what is not needed to exceed, the least chosen first."""
+        needed = []
+        for i in cover[::-1].tolist():
+            if self._weights[i] < excess:
+                excess -= int(self._weights[i])
+            else:
+                needed.append(i)
+        return np.array(needed, dtype=np.int64)
+
+
 class Covers:
     """The stays at each instruction, to find covers among."""
 
     def __init__(self, relaxation: Relaxation) -> None:
         """Sort the stays by instruction."""
-        self._free = relaxation.free
-        lists: list[tuple[list[int], list[int]]] = [([], []) for _ in self._free]
+        lists: list[tuple[list[int], list[int]]] = [([], []) for _ in relaxation.free]
         for stay in relaxation.stays:
             for columns, units in lists[stay.low : stay.high]:
                 columns.append(stay.column)
                 units.append(stay.units)
-        self._stays: list[tuple[Ints, Ints]] = [
-            (np.array(columns, dtype=np.int64), np.array(units, dtype=np.int64))
-            for columns, units in lists
+        self._knapsacks = [
+            Knapsack(
+                np.array(columns, dtype=np.int64),
+                np.array(units, dtype=np.int64),
+                int(free),
+            )
+            for (columns, units), free in zip(lists, relaxation.free, strict=True)
         ]
 
     def separate(self, values: Floats) -> Iterator[Row]:
         """The cuts that a solution violates, at most one for each instruction."""
         seen = set()
-        for (columns, units), free in zip(self._stays, self._free, strict=True):
-            chosen = values[columns] > _NONE
-            if units[chosen].sum() <= free:
-                continue
-            cover = _cover(values[columns[chosen]], units[chosen], int(free))
-            most = cover.size - 1
-            inside = np.zeros(columns.size, dtype=np.bool_)
-            inside[np.flatnonzero(chosen)[cover]] = True
-            inside |= units >= units[inside].max()
-            cut = np.sort(columns[inside])
-            violated = values[cut].sum() > most + _LEAST_VIOLATION
-            if violated and cut.tobytes() not in seen:
-                seen.add(cut.tobytes())
-                yield Row(cut, np.ones(cut.size), high=float(most))
-
-
-def _cover(values: Floats, units: Ints, free: int) -> Ints:
-    """Stays that exceed what is free, none of which could be left out.
-
-    Those of the greatest values first; together they exceed it.
-    """
-    order = np.lexsort((units, -values))
-    count = int(np.searchsorted(np.cumsum(units[order]), free, side="right")) + 1
-    cover = order[:count]
-    excess = int(units[cover].sum()) - free
-    for i in cover[np.lexsort((units[cover], values[cover]))]:
-        if units[i] < excess:
-            excess -= int(units[i])
-            cover = cover[cover != i]
-    return cover
+        for knapsack in self._knapsacks:
+            cut = knapsack.cut(values)
+            if cut is not None and cut.columns.tobytes() not in seen:
+                seen.add(cut.columns.tobytes())
+                yield cut
