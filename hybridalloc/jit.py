@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
-from typing import TypeVar, cast
+from functools import cache
+from pathlib import Path
+from types import FunctionType
+from typing import Any, TypeVar, cast
 
 from numba import njit
+from numba.core.caching import FunctionCache
+from numba.core.dispatcher import Dispatcher
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -13,12 +19,43 @@ F = TypeVar("F", bound=Callable[..., object])
 def compiled(function: F) -> F:
     """Compile a function at its first call, and keep the result where that is possible.
 
-    The kept code is found again by the function's own file alone. So it should call no
-    compiled function of another file: changes there would go unnoticed. The same goes
-    for constants imported from another file, which are compiled in: whoever changes one
-    must touch the files that use it.
+    It runs without the interpreter's lock, so several can run in threads. What is kept
+    is found again as long as the sources of all compiled functions that it calls, in
+    whatever files, and the numbers that they take from their modules are the same.
     """
+    dispatcher = njit(nogil=True)(function)
     try:
-        return cast(F, njit(cache=True)(function))
+        dispatcher._cache = _Cache(function)
     except RuntimeError:  # neither beside the file nor in the user's own cache
-        return cast(F, njit(function))
+        return cast(F, dispatcher)
+    return cast(F, dispatcher)
+
+
+class _Cache(FunctionCache):  # type: ignore[misc]  # numba has no types
+    """Numba's own, with a stamp of all that is compiled in, not just of one file."""
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        """Look for what was compiled for these types."""
+        self._cache_file._source_stamp = _stamp(self._py_func)
+        return super().load_overload(signature, context)
+
+
+@cache
+def _stamp(function: FunctionType) -> str:
+    """What a compiled function depends on, its callees looked up as they are now."""
+    found: dict[FunctionType, str] = {}
+    waiting = [function]
+    while waiting:
+        one = waiting.pop()
+        if one in found:
+            continue
+        known = [(name, one.__globals__.get(name)) for name in one.__code__.co_names]
+        numbers = [x for x in known if isinstance(x[1], int | float)]
+        found[one] = f"{_source(one.__code__.co_filename)} {numbers}"
+        waiting += [x.py_func for _, x in known if isinstance(x, Dispatcher)]
+    return hashlib.sha256("\n".join(sorted(found.values())).encode()).hexdigest()
+
+
+@cache
+def _source(path: str) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()

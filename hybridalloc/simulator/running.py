@@ -37,17 +37,54 @@ def run_time(costs: Costs, uses: Uses, map_arrays: MapArrays) -> tuple[float, Fl
     total, idle = 0.0, np.empty(runs.size)
     for t in range(runs.size):
         slow = max(0.0, all_slow_s[t] - served[t, SPARED])
-        elapsed = roofline = max(compute_s[t], served[t, QUICK] + slow)
-        if seen_s[t] >= 0:
-            elapsed = max(roofline, seen_s[t])
-        elif served[t, COUNT] == 0:
-            elapsed = max(roofline, empty_s[t])
-        else:
-            line = line_s[t] - slope_s[t] * served[t, BYTES]
-            elapsed = max(roofline + extra_s[t], floor_s[t], line)
+        elapsed = elapsed_time(
+            slow,
+            served[t, QUICK],
+            served[t, BYTES],
+            served[t, COUNT] > 0,
+            seen_s[t],
+            compute_s[t],
+            empty_s[t],
+            extra_s[t],
+            floor_s[t],
+            line_s[t],
+            slope_s[t],
+        )
         idle[t] = max(0.0, elapsed - slow)
         total += runs[t] * elapsed
     return total, idle
+
+
+@compiled
+def elapsed_time(
+    slow: float,
+    quick: float,
+    fast_bytes: float,
+    some: bool,
+    seen_s: float,
+    compute_s: float,
+    empty_s: float,
+    extra_s: float,
+    floor_s: float,
+    line_s: float,
+    slope_s: float,
+) -> float:
+    """``Elapsed(t, S)`` in seconds, from the coefficients of the instruction.
+
+    Args:
+        slow: Seconds of its accesses that slow memory serves.
+        quick: Seconds of those that fast memory serves.
+        fast_bytes: Bytes of those.
+        some: Whether there are any.
+        seen_s: The further observation of exactly this placement, or -1.
+        compute_s: This and the rest: see ``Costs``.
+    """
+    roofline = max(compute_s, quick + slow)
+    if seen_s >= 0:
+        return max(roofline, seen_s)
+    if not some:
+        return max(roofline, empty_s)
+    return max(roofline + extra_s, floor_s, line_s - slope_s * fast_bytes)
 
 
 @compiled
