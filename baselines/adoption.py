@@ -11,13 +11,14 @@ import numpy as np
 from hybridalloc.baselines.placed import Placed, queue_key
 from hybridalloc.baselines.plan import Plan
 from hybridalloc.baselines.stays import Lifetime, Stay
+from hybridalloc.loops import Loops
 from hybridalloc.memory_map import Allocation, MemoryMap, Origin
-from hybridalloc.program import Loop
+from hybridalloc.program import Loop, Program
 from hybridalloc.solver import Run
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class Found:
     """Allocations of a map, and the stay that they are."""
 
     stay: Stay
@@ -45,7 +46,7 @@ def adopt(plan: Plan, memory_map: MemoryMap, run: Run) -> frozenset[int]:
     Raises:
         TimeoutError: The deadline has passed; the plan is of no use.
     """
-    found = [x for group in _by_buffer(memory_map) for x in _stays(plan, group)]
+    found = list(recognise(plan.program, plan.loops, memory_map))
     for one in found:
         plan.timing.serve(one.stay.buffer, one.stay.instructions, fast=True)
     for one in sorted(found, key=lambda x: queue_key(x.allocations[0])):
@@ -56,6 +57,12 @@ def adopt(plan: Plan, memory_map: MemoryMap, run: Run) -> frozenset[int]:
     return frozenset(one.stay.buffer for one in found if not one.is_usual)
 
 
+def recognise(program: Program, loops: Loops, memory_map: MemoryMap) -> Iterator[Found]:
+    """The stays that the allocations of a valid map are, but for those of no use."""
+    for group in _by_buffer(memory_map):
+        yield from _stays(program, loops, group)
+
+
 def _by_buffer(memory_map: MemoryMap) -> Iterator[list[Allocation]]:
     """The allocations of each buffer, those ready first before others."""
     in_order = sorted(memory_map.allocations, key=lambda x: (x.buffer, x.ready))
@@ -63,12 +70,14 @@ def _by_buffer(memory_map: MemoryMap) -> Iterator[list[Allocation]]:
         yield list(group)
 
 
-def _stays(plan: Plan, allocations: Iterable[Allocation]) -> Iterator[_Found]:
+def _stays(
+    program: Program, loops: Loops, allocations: Iterable[Allocation]
+) -> Iterator[Found]:
     """The stays of one buffer's allocations; what is ready longer serves first."""
     heads = [x for x in allocations if not _is_tail(x)]
     tails = tuple(x for x in allocations if _is_tail(x))
-    lifetime = Lifetime(plan.program, plan.loops, heads[0].buffer)
-    points = np.array([x.instruction for x in plan.program.uses[heads[0].buffer]])
+    lifetime = Lifetime(program, loops, heads[0].buffer)
+    points = np.array([x.instruction for x in program.uses[heads[0].buffer]])
     served = 0
     for x in heads:
         first = max(served, int(np.searchsorted(points, x.ready)))
@@ -78,12 +87,12 @@ def _stays(plan: Plan, allocations: Iterable[Allocation]) -> Iterator[_Found]:
         served = last + 1
         is_cross_program = x.origin is Origin.CROSS_PROGRAM
         group = (x, *tails) if is_cross_program else (x,)
-        if stay := _usual_stay(plan, lifetime, x, first, last):
-            yield _Found(stay, group, is_usual=True)
+        if stay := _usual_stay(lifetime, x, first, last):
+            yield Found(stay, group, is_usual=True)
         else:
             instructions = tuple(points[first : last + 1].tolist())
-            stay = _unusual_stay(plan, x, first, instructions)
-            yield _Found(stay, group, is_usual=False)
+            stay = _unusual_stay(loops, x, first, instructions)
+            yield Found(stay, group, is_usual=False)
 
 
 def _is_tail(x: Allocation) -> bool:
@@ -92,7 +101,7 @@ def _is_tail(x: Allocation) -> bool:
 
 
 def _usual_stay(
-    plan: Plan, lifetime: Lifetime, x: Allocation, first: int, last: int
+    lifetime: Lifetime, x: Allocation, first: int, last: int
 ) -> Stay | None:
     """The stay of these accesses that this allocation is, if there is one."""
     for stay in reversed(list(lifetime.stays_of(first, last))):
@@ -120,7 +129,7 @@ def _keeps_to(x: Allocation, stay: Stay) -> bool:
 
 
 def _unusual_stay(
-    plan: Plan, x: Allocation, first: int, instructions: tuple[int, ...]
+    loops: Loops, x: Allocation, first: int, instructions: tuple[int, ...]
 ) -> Stay:
     """A stay that is just this allocation."""
     return Stay(
@@ -129,7 +138,7 @@ def _unusual_stay(
         last=first + len(instructions) - 1,
         start=x.ready,
         end=x.end,
-        body=_body(plan, x),
+        body=_body(loops, x),
         instructions=instructions,
         earliest=x.start,
         produced=x.origin is Origin.PRODUCED,
@@ -138,15 +147,15 @@ def _unusual_stay(
     )
 
 
-def _body(plan: Plan, x: Allocation) -> Loop | None:
+def _body(loops: Loops, x: Allocation) -> Loop | None:
     """The innermost loop that an allocation lies in, without spanning it."""
-    for loop in reversed(plan.loops.around_both(x.start, x.end - 1)):
+    for loop in reversed(loops.around_both(x.start, x.end - 1)):
         if (loop.start, loop.end) != (x.start, x.end):
             return loop
     return None
 
 
-def _place(plan: Plan, found: _Found) -> Placed:
+def _place(plan: Plan, found: Found) -> Placed:
     """The stay with the idle time and the stalls that its copies take."""
     stay = found.stay
     claims, stall = plan.engine.bill(stay, found.allocations[0])

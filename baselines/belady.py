@@ -126,8 +126,6 @@ class _Walk:
         """Decide at every access, up to the deadline."""
         candidates = {*free(self._plan.problem)}
         for t, instruction in enumerate(self._plan.program.instructions):
-            horizon = t - LOOKBACK
-            self._present = [x for x in self._present if _end(x) > horizon]
             for access in instruction.accesses:
                 if run.expired:
                     return
@@ -175,6 +173,7 @@ class _Walk:
             self._present.append(placed)
             return True
         firm: set[Placed] = set()
+        self._present = [x for x in self._present if _end(x) > t - LOOKBACK]
         for _ in range(self._config.attempts):
             start = min(t, self._plan.likely_span(stay)[0])
             victims = self._victims.choose(stay, (start, t + 1), self._present, firm)
@@ -245,4 +244,4 @@ class _Walk:
 
 def _end(placed: Placed) -> int:
     """The point at which the place is free again."""
-    return max(x.end for x in placed.allocations)
+    return placed.allocations[-1].end

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +17,9 @@ from hybridalloc.solver import Run
 
 NEGLIGIBLE = 1e-4
 """Stalls of less than this share of the run time are left alone."""
+SHARE = 0.25
+"""The share of the time left that may be spent: a try takes longer the longer the
+program is, and there are more of them."""
 
 
 def drop(plan: Plan, simulator: Simulator, run: Run) -> None:
@@ -22,6 +27,7 @@ def drop(plan: Plan, simulator: Simulator, run: Run) -> None:
 
     Those that save least for the work of their copies are tried first.
     """
+    until = time.monotonic() + SHARE * run.remaining_s
     owners = {x: one for group in plan.placed for one in group for x in one.allocations}
     memory_map = MemoryMap(in_queue_order(owners))
     simulation = simulator.simulate(memory_map)
@@ -33,7 +39,7 @@ def drop(plan: Plan, simulator: Simulator, run: Run) -> None:
     arrays, kept = simulator.encode(memory_map), np.ones(len(memory_map), np.bool_)
     now = simulation.time_s
     for placed in _by_worth(plan):
-        if run.expired:
+        if time.monotonic() >= until:
             break
         kept[rows[placed]] = False
         without = simulator.evaluate(_restrict(arrays, kept))

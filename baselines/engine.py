@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from hybridalloc.arrays import Floats
+from hybridalloc.baselines.idle_time import Times, tick
 from hybridalloc.baselines.placed import Placed, no_time
 from hybridalloc.baselines.queue import Queue
 from hybridalloc.baselines.stays import Stay
@@ -14,6 +16,9 @@ from hybridalloc.baselines.timing import Timing
 from hybridalloc.loops import Loops
 from hybridalloc.memory_map import Allocation, Eviction, Origin
 from hybridalloc.problem import Problem
+
+ROUNDING = 1e-9
+"""The share of its work by which a copy may fall short."""
 
 
 class Engine:
@@ -34,25 +39,36 @@ class Engine:
         self._prefetches: Queue[Placed] = Queue()
         self._fetching = np.zeros(len(problem.program) + 1, np.int64)
         self._evicting = np.zeros(len(problem.program) + 1, np.int64)
-        self._clock: Floats | None = None
-        self._free: Floats | None = None
+        self._clock: Floats = np.zeros(len(problem.program) + 1)
+        self._times: Times | None = None
+        self._changed: float = 0
+        """The first instruction whose idle time the clock does not know; infinite if
+        it knows all."""
 
     @property
     def clock(self) -> Floats:
-        """(T+1,): idle time before each point that evictions leave, in seconds."""
-        if self._clock is None:
-            idle = np.maximum(self._timing.idle, self._hope) * self._timing.runs
-            left = np.maximum(0.0, idle + self.stalls - self._claimed)
-            self._clock = np.concatenate(([0.0], np.cumsum(left)))
+        """(T+1,): idle time before each point that evictions leave, in seconds.
+
+        A view, which changes with what is accounted for.
+        """
+        if self._changed < math.inf:
+            since = min(int(self._changed), self._timing.take_changed())
+            idle, runs = self._timing.idle, self._timing.runs
+            claimed = self._claimed
+            tick(self._clock, idle, self._hope, runs, self.stalls, claimed, since)
+            self._changed = math.inf
         return self._clock
 
     @property
-    def free(self) -> Floats:
-        """(T,): idle time that no copy uses, in seconds of one run."""
-        if self._free is None:
-            busy = self._prefetches.busy(self.clock)
-            self._free = np.maximum(0.0, np.diff(self.clock) - busy)
-        return self._free
+    def _progress(self) -> Times:
+        """When the prefetches progress on the clock."""
+        if self._times is None:
+            self._times = self._prefetches.times(self.clock)
+        return self._times
+
+    def _free(self, start: int, end: int, enough: float = math.inf) -> Floats:
+        """The idle time that no copy uses, as ``Queue.free`` gives it."""
+        return self._prefetches.free(self.clock, self._progress, start, end, enough)
 
     def hope_for(self, share: float) -> None:
         """Count on idle time that there would be if more were in fast memory.
@@ -60,8 +76,16 @@ class Engine:
         Args:
             share: Of each instruction's idle time with everything there.
         """
-        self._hope = share * self._timing.most_idle
-        self._clock = self._free = None
+        self.count_on(share * self._timing.most_idle)
+
+    def count_on(self, idle: Floats) -> None:
+        """Count on this much idle time at least, whatever there is.
+
+        Args:
+            idle: (T,): seconds of each instruction, each time that it runs.
+        """
+        self._hope = idle
+        self._changed, self._times = 0, None
 
     def work(self, stay: Stay, evicted: bool = False) -> float:
         """Seconds of one run that a copy of the stay's buffer takes."""
@@ -121,18 +145,19 @@ class Engine:
             return None, no_time()
         issue, due, claims = self._claim_idle(stay, deadline)
         if due > deadline and may_stall:
-            issue, due, claims = stay.issue, deadline, np.zeros(deadline - stay.issue)
+            issue, due, claims = stay.issue, deadline, no_time()
         if due > deadline or not self.may_evict(issue, due):
             return None, no_time()
         return Eviction(issue, due), claims
 
     def _claim_idle(self, stay: Stay, deadline: int) -> tuple[int, int, Floats]:
         """The issue, due point and idle time of its eviction; due too late if none."""
-        free = self.free[stay.issue : deadline]
         work = self.work(stay, evicted=True)
-        count = int(np.searchsorted(np.cumsum(free), work * (1 - 1e-9))) + 1
-        if count > len(free):
-            return stay.issue, deadline + 1, free
+        enough = work * (1 - ROUNDING)
+        free = self._free(stay.issue, deadline, enough)
+        count = len(free)
+        if not count or np.cumsum(free)[-1] < enough:
+            return stay.issue, deadline + 1, no_time()
         due = self._loops.outside_after(stay.issue + count, stay.body)
         claims = np.zeros(due - stay.issue)
         claims[:count] = free[:count]
@@ -154,21 +179,23 @@ class Engine:
         claims, stall = no_time(), 0.0
         if allocation.origin is Origin.PREFETCHED:
             begin, work = self.clock[allocation.start], self.work(stay)
-            before = self._prefetches.issue <= allocation.start
-            done = self._prefetches.finish(self.clock)[before]
-            begin = done.max(initial=begin)
+            issues = self._prefetches.copies.issue
+            before = np.searchsorted(issues, allocation.start, side="right")
+            if before:
+                begin = max(begin, self._progress.done[before - 1])
             stall = min(work, max(0.0, begin + work - self.clock[allocation.ready]))
         if eviction := allocation.eviction:
             work = self.work(stay, evicted=True)
-            free = np.cumsum(self.free[eviction.issue : eviction.due])
+            free = np.cumsum(self._free(eviction.issue, eviction.due))
             claims = np.diff(np.minimum(free, work), prepend=0.0)
             stall += max(0.0, work - float(claims.sum()))
         return claims, stall
 
     def latest_issue(self, stay: Stay, due: int, earliest: int) -> int:
         """The latest point to issue a prefetch at so that it is hidden, or -1."""
-        work = self.work(stay)
-        return self._prefetches.latest_issue(self.clock, due, work, earliest)
+        clock, work = self.clock, self.work(stay)
+        queue, times = self._prefetches, self._progress
+        return queue.latest_issue(clock, times, due, work, earliest)
 
     def account(self, placed: Placed, sign: int) -> None:
         """Take in the copies of a stay, or leave them out again.
@@ -189,8 +216,10 @@ class Engine:
             self._evicting[eviction.issue : until] += sign
             until = eviction.issue + len(placed.claims)
             self._claimed[eviction.issue : until] += sign * placed.claims
-        self.stalls[max(0, placed.stay.start - 1)] += sign * placed.stall
-        self._clock = self._free = None
+            self._changed = min(self._changed, eviction.issue)
+        before = max(0, placed.stay.start - 1)
+        self.stalls[before] += sign * placed.stall
+        self._changed, self._times = min(self._changed, before), None
 
     def _count_prefetch(self, placed: Placed, sign: int) -> None:
         for x in placed.allocations:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -128,7 +129,8 @@ class Moves:
     def _place(self, stay: Stay, may_stall: bool) -> None:
         """Place a stay instead of those within it, if that saves time."""
         plan = self._plan
-        replaced, before = plan.overlapping(stay), plan.total
+        replaced = plan.overlapping(stay)
+        before = plan.total if may_stall else math.inf
         for placed in replaced:
             plan.take_out(placed)
         new = plan.place(stay, may_stall)

@@ -25,20 +25,11 @@ class Timing:
         self.runs: Floats = costs.runs
         """(T,): how often each instruction runs."""
         self._runs = costs.runs.tolist()
-        self._coefficients: list[list[float]] = np.stack(
-            (
-                costs.compute_s,
-                costs.empty_s,
-                costs.extra_s,
-                costs.floor_s,
-                costs.line_s,
-                costs.slope_s,
-            ),
-            axis=1,
-        ).tolist()
+        self._coefficients = _coefficients(costs)
         self._has_further = (np.diff(costs.first_seen) > 0).tolist()
         self._accesses = _accesses(problem.program, costs)
         self._fast: list[set[int]] = [set() for _ in self._accesses]
+        self._savings: list[dict[int, float]] = [{} for _ in self._accesses]
         slow = costs.all_slow_s
         self._traffic: list[Traffic] = [(slow_s, 0.0, 0.0) for slow_s in slow.tolist()]
         self.elapsed: Floats = np.maximum(
@@ -50,6 +41,8 @@ class Timing:
         self._elapsed: list[float] = self.elapsed.tolist()
         self.idle: Floats = self.elapsed - slow
         """(T,): seconds of each instruction that are free for copies."""
+        self._changed = len(self._fast)
+        """The first instruction that changed since this was last asked."""
 
     @cached_property
     def most_idle(self) -> Floats:
@@ -67,9 +60,21 @@ class Timing:
         """
         saved = 0.0
         for t in instructions:
-            slow_s, fast_s, size = self._accesses[t][buffer]
-            after = self._after(t, -slow_s, fast_s, size, buffer)
-            saved += self._runs[t] * (self._elapsed[t] - after)
+            known = self._savings[t].get(buffer)
+            saved += self._saving(t, buffer) if known is None else known
+        return saved
+
+    def _saving(self, t: int, buffer: int) -> float:
+        """The seconds saved if one access moves to fast memory; kept until it changes.
+
+        Args:
+            t: The instruction.
+            buffer: The index of the buffer, served from slow memory so far.
+        """
+        slow_s, fast_s, size = self._accesses[t][buffer]
+        after = self._after(t, -slow_s, fast_s, size, buffer)
+        saved = float(self._runs[t] * (self._elapsed[t] - after))
+        self._savings[t][buffer] = saved
         return saved
 
     def serve(self, buffer: int, instructions: Iterable[int], fast: bool) -> None:
@@ -86,8 +91,18 @@ class Timing:
             else:
                 self._fast[t].remove(buffer)
             self._traffic[t] = self._count(t)
+            self._savings[t].clear()
             self.elapsed[t] = self._elapsed[t] = self._after(t, 0.0, 0.0, 0.0)
             self.idle[t] = max(0.0, self._elapsed[t] - self._traffic[t][0])
+            self._changed = min(self._changed, t)
+
+    def take_changed(self) -> int:
+        """The first instruction that changed since this was last asked; ``T`` if none.
+
+        So whoever sums up times knows which sums still hold.
+        """
+        changed, self._changed = self._changed, len(self._fast)
+        return changed
 
     def _count(self, t: int) -> Traffic:
         """The traffic of an instruction, each access in the memory that serves it."""
@@ -126,6 +141,20 @@ class Timing:
         if moved is None and not self._fast[t]:
             return max(roofline, empty)
         return max(roofline + extra, floor, line - slope * (fast_bytes + size))
+
+
+def _coefficients(costs: Costs) -> list[list[float]]:
+    """For each instruction, what ``_after`` needs."""
+    columns = (
+        costs.compute_s,
+        costs.empty_s,
+        costs.extra_s,
+        costs.floor_s,
+        costs.line_s,
+        costs.slope_s,
+    )
+    rows: list[list[float]] = np.stack(columns, axis=1).tolist()
+    return rows
 
 
 def _accesses(program: Program, costs: Costs) -> list[dict[int, Traffic]]:

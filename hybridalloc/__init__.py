@@ -1,6 +1,6 @@
 """Memory mapping for compiled ML programs."""
 
-from hybridalloc.compose import BestOf, Chain, FirstOf, Within
+from hybridalloc.compose import BestOf, Chain, FirstOf, Share, Within
 from hybridalloc.errors import HybridAllocError, InputError, StrategyError, UsageError
 from hybridalloc.io.target_file import get_target
 from hybridalloc.memory_map import Allocation, Eviction, MemoryMap, Origin, Slice
@@ -34,6 +34,7 @@ __all__ = [
     "Program",
     "Result",
     "Run",
+    "Share",
     "Slice",
     "Solver",
     "Status",

@@ -1,4 +1,4 @@
-"""The incumbents of one search: every map offered is simulated, the better checked."""
+"""The incumbents of one search: every map offered is scored, the better checked."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from hybridalloc.errors import StrategyError, UsageError
 from hybridalloc.memory_map import MemoryMap
+from hybridalloc.objective import Robust
 from hybridalloc.solver import Incumbent, Outcome, Status
 
 if TYPE_CHECKING:
@@ -52,14 +53,20 @@ class Incumbents:
     time_limit: float
     """Seconds."""
     callback: Callable[[Incumbent], None] | None = None
+    objective: Robust | None = None
+    """What decides which map is better; ``None``: its simulated time."""
     started: float = field(init=False)
     history: list[Incumbent] = field(default_factory=list)
     simulation: Simulation | None = None
     """Of the best map."""
     _waiting: _Candidate | None = None
     """The best map, better than the incumbent, that is still to be checked."""
+    _best_score: float = math.inf
+    """Of the best map that was checked, by the objective."""
     _simulated: tuple[MemoryMap, Simulation] | None = None
     """What was simulated last."""
+    _scored: tuple[MemoryMap, float] | None = None
+    """What was scored last."""
     _checking_s: float = 0.0
     """Seconds that checks have taken."""
     _check_rate: float = 0.0
@@ -69,9 +76,9 @@ class Incumbents:
         self.started = time.monotonic()
 
     @property
-    def best_s(self) -> float:
-        """The time of the best map that was checked; infinite without one."""
-        return self.history[-1].time if self.history else math.inf
+    def least_s(self) -> float:
+        """The least time of a map that was checked; infinite without one."""
+        return min((incumbent.time for incumbent in self.history), default=math.inf)
 
     @contextmanager
     def credit(self, component: str) -> Iterator[None]:
@@ -97,10 +104,10 @@ class Incumbents:
         Raises:
             StrategyError: It would be the best, and is not valid.
         """
-        rival_s = self.best_s
+        rival = self._best_score
         if self._waiting is not None:
-            rival_s = self._simulate(self._waiting.map).time_s
-        if self._simulate(memory_map).time_s < rival_s:
+            rival = self._score(self._waiting.map)
+        if self._score(memory_map) < rival:
             self._waiting = _Candidate(memory_map, self.component)
             if not self._may_wait(memory_map):
                 self.settle()
@@ -122,8 +129,10 @@ class Incumbents:
             return
         self._require_valid(candidate)
         simulation = self._simulate(candidate.map)
+        score = self._score(candidate.map)
         runtime = time.monotonic() - self.started
         self.simulation, self._waiting = simulation, None
+        self._best_score = score
         self.history.append(
             Incumbent(candidate.map, simulation.time_s, runtime, candidate.component)
         )
@@ -142,7 +151,7 @@ class Incumbents:
         handed_s = math.inf
         if outcome.map is not None:
             handed_s = self._simulate(outcome.map).time_s
-            if self.best_s > handed_s:  # it came too late to be checked
+            if self._best_score > self._score(outcome.map):  # too late to be checked
                 return Outcome(None, Status.UNKNOWN, outcome.bound)
             is_best = outcome.map == self.history[-1].map
             if not is_best and not self._is_late(outcome.map):
@@ -151,7 +160,7 @@ class Incumbents:
         return outcome
 
     def _examine(self, outcome: Outcome, handed_s: float) -> None:
-        best_s, claim = self.best_s, None
+        best_s, claim = self.least_s, None
         if not self.history:
             return
         if outcome.status is Status.INFEASIBLE:
@@ -193,6 +202,13 @@ class Incumbents:
         if self._simulated is None or self._simulated[0] is not memory_map:
             self._simulated = memory_map, self.simulator.simulate(memory_map)
         return self._simulated[1]
+
+    def _score(self, memory_map: MemoryMap) -> float:
+        if self.objective is None:
+            return self._simulate(memory_map).time_s
+        if self._scored is None or self._scored[0] is not memory_map:
+            self._scored = memory_map, self.objective.score(memory_map)
+        return self._scored[1]
 
     def _require_valid(self, candidate: _Candidate) -> None:
         from hybridalloc.checker import check

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
-from numba import njit
+from numba import njit, types
 from numba.core.caching import FunctionCache
 from numba.core.dispatcher import Dispatcher
 
@@ -24,11 +24,21 @@ def compiled(function: F) -> F:
     whatever files, and the numbers that they take from their modules are the same.
     """
     dispatcher = njit(nogil=True)(function)
+    dispatcher.get_call_template = _without_literals(dispatcher.get_call_template)
     try:
         dispatcher._cache = _Cache(function)
     except RuntimeError:  # neither beside the file nor in the user's own cache
         return cast(F, dispatcher)
     return cast(F, dispatcher)
+
+
+def _without_literals(get_call_template: Callable[..., Any]) -> Callable[..., Any]:
+    """One version of a function for all numbers and flags that its callers write out."""
+
+    def get(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        return get_call_template(tuple(map(types.unliteral, arguments)), keywords)
+
+    return get
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]  # numba has no types

@@ -27,13 +27,19 @@ OURS = "hybridalloc"
 class Entry:
     """Where a strategy is, and what it does."""
 
-    location: str
+    location: str = ""
     """``module:Class``; the class is constructed without arguments, or with ``config``
     where options are given."""
-    description: str
+    description: str = ""
     """One line; empty where the class's docstring says it."""
     package: str = OURS
     """The distribution that it comes with."""
+    composition: str = ""
+    """Instead of a location, the text of a composition for which the name stands."""
+
+    def __post_init__(self) -> None:
+        if bool(self.location) == bool(self.composition):
+            raise ValueError("entry: expected either a location or a composition")
 
 
 STRATEGIES: Mapping[str, Entry] = {
@@ -73,13 +79,29 @@ STRATEGIES: Mapping[str, Entry] = {
         "hybridalloc.baselines.evolutionary:Evolutionary",
         "a genetic search over the order in which stays are placed",
     ),
+    "lp": Entry(
+        "hybridalloc.cpsat_models.rounding:Lp",
+        "the linear relaxation's solution, decided bit by bit and made a map",
+    ),
+    "search": Entry(
+        "hybridalloc.cpsat_models.search:Search",
+        "local search of a whole map: very many small moves, compiled",
+    ),
     "cpsat": Entry(
         "hybridalloc.cpsat_models.mapping:CpSat",
         "the exact model of the whole problem, solved by OR-Tools' CP-SAT",
     ),
+    "windows": Entry(
+        "hybridalloc.cpsat_models.windows:Windows",
+        "small windows of a map solved exactly, one after the other",
+    ),
     "brute-force": Entry(
         "hybridalloc.baselines.brute_force:BruteForce",
         "every valid map of a tiny problem, without slices",
+    ),
+    "hybrid": Entry(
+        composition="best(msa,greedy,belady)@20%>annealing",
+        description="a pipeline of other strategies, each for what it does best",
     ),
 }
 """Each of our strategies' entry by its name."""
@@ -145,9 +167,15 @@ def load(name: str) -> type[Solver]:
     """The class of the strategy of this name, or whatever makes one.
 
     Raises:
-        UsageError: There is no such strategy, or its package cannot be loaded.
+        UsageError: There is no such strategy, its package cannot be loaded, or it is a
+            composition.
     """
     entry = get_entry(name)
+    if entry.composition:
+        raise UsageError(
+            f"strategy {name!r} has no options of its own; write what it stands for, "
+            f"with options where they belong: {entry.composition}"
+        )
     module, _, attribute = entry.location.partition(":")
     try:
         made = attrgetter(attribute.strip())(import_module(module.strip()))
@@ -174,9 +202,15 @@ def get_solver(name: str, **arguments: object) -> Solver:
         arguments: What to construct it with.
 
     Raises:
-        UsageError: There is no such strategy, or its package is broken.
+        UsageError: There is no such strategy, its package is broken, or it is a
+            composition, which takes no arguments.
     """
-    factory, package = load(name), get_entry(name).package
+    entry = get_entry(name)
+    if entry.composition and not arguments:
+        from hybridalloc.compose import parse  # which looks names up here
+
+        return parse(entry.composition)
+    factory, package = load(name), entry.package
     try:
         solver = factory(**arguments)
     except Exception as error:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
 from hybridalloc.memory_map import MemoryMap
+from hybridalloc.objective import Objective, Robust, Time
 from hybridalloc.problem import Problem
 
 PROOF_TOLERANCE = 1e-5
@@ -21,7 +22,8 @@ class Status(StrEnum):
     """What is known about an answer."""
 
     OPTIMAL = "optimal"
-    """No valid map is faster: proven."""
+    """No valid map is faster: proven. Never said of an answer to a robust objective,
+    which another map may serve better."""
     FEASIBLE = "feasible"
     """A valid map, perhaps not the best."""
     INFEASIBLE = "infeasible"
@@ -64,12 +66,20 @@ class Run:
     credit: Callable[[str], AbstractContextManager[object]] = nullcontext
     """Within ``with run.credit(name):``, what is reported was found by that
     component; of several, the innermost. For strategies that have others work."""
+    objective: Robust | None = None
+    """What to make small instead of the time; ``None``: the simulated time under the
+    problem's own cost model. A strategy that does not know it works as ever: its maps
+    count if they are worse under neither model."""
 
     def __post_init__(self) -> None:
         if self.iterations is not None and self.iterations < 0:
             raise ValueError(f"run: iterations {self.iterations} is negative")
         if self.workers < 1:
             raise ValueError(f"run: workers {self.workers} is not >= 1")
+
+    def objective_of(self, problem: Problem) -> Objective:
+        """What decides between two maps of the problem."""
+        return Time(problem) if self.objective is None else self.objective
 
     @property
     def remaining_s(self) -> float:
@@ -88,7 +98,8 @@ class Outcome:
 
     map: MemoryMap | None
     status: Status = Status.FEASIBLE
-    """``OPTIMAL`` and ``INFEASIBLE`` only with a proof."""
+    """``OPTIMAL`` and ``INFEASIBLE`` only with a proof. What is optimal is the time
+    under the problem's cost model, whatever the run's objective."""
     bound: float | None = None
     """Seconds that no valid map can beat, if the strategy proves any."""
     infeasibility: Infeasibility | None = None
@@ -127,7 +138,8 @@ class Incumbent:
 
     map: MemoryMap
     time: float
-    """Its simulated time in seconds."""
+    """Its simulated seconds under the problem's cost model. Under a robust objective
+    it may be more than that of the incumbent before."""
     runtime: float
     """Seconds since the start of the run."""
     found_by: str
@@ -164,11 +176,15 @@ class Result:
     runtime: float
     """Seconds that the search took."""
     history: tuple[Incumbent, ...]
-    """Each map that was better than all before it."""
+    """Each map that was better than all before it, by the objective."""
     warm_start_used: bool
     """Whether the search was given a map to start from."""
     metrics: Metrics | None
     infeasibility: Infeasibility | None = None
+    times_s: Mapping[str, float] | None = None
+    """Under a robust objective, the seconds under each cost model by its name."""
+    speedups_vs_start: Mapping[str, float] | None = None
+    """With these, the warm start's seconds under each over them: none is below 1."""
 
     @property
     def gap(self) -> float | None:

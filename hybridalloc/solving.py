@@ -8,14 +8,15 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from numbers import Integral, Real
 from pathlib import Path
 
+from hybridalloc.arguments import read, require, robust_objective
 from hybridalloc.compose import as_solver, name_of
 from hybridalloc.errors import UsageError
 from hybridalloc.incumbents import Incumbents
 from hybridalloc.interruption import is_interrupt
 from hybridalloc.memory_map import MemoryMap
+from hybridalloc.objective import Robust, by_model
 from hybridalloc.packing.occupancy import occupancy
 from hybridalloc.problem import CostModel, Problem
 from hybridalloc.solver import (
@@ -49,6 +50,7 @@ def solve(
     cost_model: CostModel | str | None = None,
     capacity: int | None = None,
     max_slices: int | None = None,
+    robust: bool = False,
 ) -> Result:
     """Look for the valid memory map of least simulated time.
 
@@ -73,10 +75,13 @@ def solve(
         capacity: With a path: bytes of fast memory, instead of the target's.
         max_slices: With a path: the most parts of one prefetch, instead of the
             target's.
+        robust: Look for a map that is slower than the warm start under neither cost
+            model, and of these for the least geometric mean of the two times.
 
     Raises:
         UsageError: The strategy, target or an option does not exist or apply, or the
-            warm start is not valid.
+            warm start is not valid; or ``robust`` without a warm start, or for a
+            program without the compiler's estimates.
         InputError: The path cannot be read as a problem.
         StrategyError: The strategy handed back an invalid map or a contradiction.
     """
@@ -84,17 +89,16 @@ def solve(
     name = strategy.strip() if isinstance(strategy, str) else name_of(solver)
     if time_limit is None:
         time_limit = DEFAULT_TIME_LIMIT_S if iterations is None else math.inf
-    _require_types(
+    require(
         *(problem, warm_start),
         time_limit=time_limit,
         iterations=0 if iterations is None else iterations,
         seed=seed,
         workers=workers,
     )
-    problem = _read(problem, target, cost_model, capacity, max_slices)
-    if not time_limit >= 0:
-        raise UsageError(f"time limit {time_limit} is not >= 0 seconds")
-    incumbents = _begin(problem, name_of(solver), time_limit, callback)
+    problem = read(problem, target, cost_model, capacity, max_slices)
+    objective = robust_objective(problem, warm_start) if robust else None
+    incumbents = _begin(problem, name_of(solver), time_limit, callback, objective)
     try:
         run = Run(
             deadline=incumbents.started + time_limit,
@@ -104,6 +108,7 @@ def solve(
             warm_start=warm_start,
             report=incumbents.offer,
             credit=incumbents.credit,
+            objective=objective,
         )
     except ValueError as error:
         raise UsageError(str(error)) from error
@@ -111,58 +116,18 @@ def solve(
     return _result(name, outcome, run, incumbents)
 
 
-def _require_types(problem: object, warm_start: object, **numbers: object) -> None:
-    """Refuse what is nothing of the kind that ``solve`` takes."""
-    if not isinstance(problem, Problem | Path | str):
-        raise UsageError(f"problem {problem!r}: expected a Problem or a path")
-    if not isinstance(warm_start, MemoryMap | None):
-        raise UsageError(
-            f"warm start {warm_start!r}: expected a MemoryMap, such as "
-            f"problem.compiler_map"
-        )
-    for name, value in numbers.items():
-        kind = Real if name == "time_limit" else Integral
-        if isinstance(value, bool) or not isinstance(value, kind):
-            what = "number" if kind is Real else "whole number"
-            raise UsageError(f"{name} {value!r}: expected a {what}")
-
-
-def _read(
-    problem: Problem | Path | str,
-    target: Target | str | None,
-    cost_model: CostModel | str | None,
-    capacity: int | None,
-    max_slices: int | None,
-) -> Problem:
-    if isinstance(problem, Problem):
-        if any(x is not None for x in (target, cost_model, capacity, max_slices)):
-            raise UsageError(
-                "target, cost_model, capacity and max_slices go with a path; a problem "
-                "carries its own"
-            )
-        return problem
-    from hybridalloc.io.read import read_problem
-
-    return read_problem(
-        problem,
-        target=target,
-        cost_model=cost_model,
-        capacity=capacity,
-        max_slices=max_slices,
-    )
-
-
 def _begin(
     problem: Problem,
     component: str,
     time_limit: float,
     callback: Callable[[Incumbent], None] | None,
+    objective: Robust | None,
 ) -> Incumbents:
     from hybridalloc.simulator import Simulator  # loads the compiler of its loops
 
     simulator = Simulator(problem)
     simulator.require_finite()
-    return Incumbents(simulator, component, time_limit, callback)
+    return Incumbents(simulator, component, time_limit, callback, objective)
 
 
 def _search(
@@ -188,12 +153,12 @@ def _result(
     best = incumbents.history[-1] if incumbents.history else None
     status, bound = outcome.status, outcome.bound
     if best is not None:
-        if status is not Status.OPTIMAL:
+        if status is not Status.OPTIMAL or run.objective is not None:
             status = Status.FEASIBLE
         elif not is_optimal(best.time, bound or 0.0):
             bound = best.time
         bound = None if bound is None else min(bound, best.time)
-    return Result(
+    result = Result(
         strategy=strategy,
         seed=run.seed,
         status=status,
@@ -205,6 +170,19 @@ def _result(
         warm_start_used=run.warm_start is not None,
         metrics=_metrics(incumbents),
         infeasibility=outcome.infeasibility,
+    )
+    return result if run.objective is None else _robust(result, run.objective)
+
+
+def _robust(result: Result, objective: Robust) -> Result:
+    """The answer, with its times under both cost models."""
+    if result.map is None:
+        return result
+    times_s = objective.times_s(result.map)
+    return replace(
+        result,
+        times_s=by_model(times_s),
+        speedups_vs_start=by_model(objective.speedups(times_s)),
     )
 
 
@@ -233,8 +211,9 @@ def bounded(result: Result, bound_s: float) -> Result:
     Returns:
         The same answer with the larger bound of the two, and the status that follows:
         optimal if it exceeds the bound by at most ``PROOF_TOLERANCE``, infeasible if
-        there is neither a map nor can be any. A bound that the answer refutes is
-        left out with a warning.
+        there is neither a map nor can be any. The answer to a robust objective
+        remains feasible: the bound is one of time. A bound that the answer refutes
+        is left out with a warning.
     """
     if result.status is Status.INFEASIBLE:
         return result
@@ -247,7 +226,7 @@ def bounded(result: Result, bound_s: float) -> Result:
     known_s = max(unrefuted(bound_s, result.time), own_s)
     if known_s == 0 < result.time:
         return result
-    optimal = is_optimal(result.time, known_s)
+    optimal = result.times_s is None and is_optimal(result.time, known_s)
     return replace(
         result,
         status=Status.OPTIMAL if optimal else result.status,

@@ -1,8 +1,8 @@
 """Bound workload folders, and set the best maps that are known beside the bounds.
 
 Each program gets the time that its size asks for, and once more a fifth of it. The
-known maps come from what ``bench_strategies.py --out`` keeps, and the compiler's own
-answer from the folder. A bound above any known time is a defect, and counted.
+known maps are those of a benchmark, if one is given, and the compiler's own answer from
+the folder. A bound above any known time is a defect, and counted.
 """
 
 from __future__ import annotations
@@ -13,14 +13,16 @@ import resource
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
+from hybridalloc.benchmarking.running import best_times
 from hybridalloc.bounds import lower_bound
 from hybridalloc.bounds.bounding import ROUNDING
 from hybridalloc.io.read import read_problem
+from hybridalloc.report.benchmark import record_folder
 from hybridalloc.report.records import geometric_mean, reference_times
 from hybridalloc.report.tables import new_table
 
@@ -77,15 +79,13 @@ def run(folder: Path, cost_model: str, known_s: float) -> Row:
     )
 
 
-def known_times(files: list[Path], cost_model: str) -> dict[str, float]:
+def known_times(benchmarks: list[Path], cost_model: str) -> dict[str, float]:
     """The least time of each program's maps, by the folder's name."""
     least: dict[str, float] = {}
-    for file in files:
-        answers: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))
-        for answer in answers:
-            name, time_s = Path(answer["input"]).name, answer["time_s"]
-            if answer["cost_model"] == cost_model and time_s is not None:
-                least[name] = min(time_s, least.get(name, math.inf))
+    for folder in benchmarks:
+        for case, time_s in best_times(record_folder(folder).read()).items():
+            if case.cost_model == cost_model:
+                least[case.name] = min(time_s, least.get(case.name, math.inf))
     return least
 
 
@@ -118,7 +118,7 @@ def summary(rows: list[Row]) -> str:
 def main(
     folders: list[Path],
     known: Annotated[
-        list[Path] | None, typer.Option(help="Answers that bench_strategies.py kept.")
+        list[Path] | None, typer.Option(help="The folder of a benchmark.")
     ] = None,
     cost_model: Annotated[str, typer.Option()] = "roofline",
     workers: Annotated[int, typer.Option(help="Programs at a time.")] = 1,

@@ -244,6 +244,34 @@ INVALID = MemoryMap((Allocation(1, 0, 0, 1),))
 """Instruction 1 reads from slow memory what was never written there; 42 s."""
 
 
+Y_ALONE = MemoryMap((Allocation(2, 8, 1, 3),))
+"""36 s, as y saves what x does."""
+
+_FIRST, _SECOND, _LAST = CHAIN.program.instructions
+TWO_MODELS = replace(
+    CHAIN,
+    program=replace(
+        CHAIN.program,
+        instructions=(
+            replace(_FIRST, observations=(Observation((), 20), Observation((1,), 30))),
+            _SECOND,
+            replace(_LAST, observations=(Observation((), 40), Observation((2,), 20))),
+        ),
+    ),
+)
+"""The chain, with estimates. The roofline and the cycles, in seconds:
+
+========= ================= =================
+map       roofline          cycles
+========= ================= =================
+SLOW      16 + 16 + 16 = 48 20 + 16 + 40 = 76
+FASTER    10 + 10 + 16 = 36 30 + 10 + 40 = 80
+Y_ALONE   16 + 10 + 10 = 36 20 + 10 + 20 = 50
+FASTEST   10 + 4 + 10 = 24  30 + 4 + 20 = 54
+========= ================= =================
+"""
+
+
 def observed(named: Problem) -> Problem:
     """The same problem under ``cycles``, with estimates of every other instruction.
 

@@ -55,17 +55,17 @@ def lower_bound(
         raise UsageError(f"time limit {time_limit} is not >= 0 seconds")
     started = time.monotonic()
     deadline = started + SEARCH_SHARE * time_limit
-    unit_s = _unit_s(problem)
+    unit_s = time_unit_s(problem)
     try:
         relaxation = relax(problem, unit_s, started + SET_UP_SHARE * time_limit)
-        search = _search(relaxation, deadline)
+        search = branch_and_bound(relaxation, deadline)
     except (TimeoutError, KeyboardInterrupt):
         relaxation = relax_to_instructions(problem, unit_s)
-        search = _search(relaxation, deadline)
+        search = branch_and_bound(relaxation, deadline)
     with suppress(KeyboardInterrupt):
         search.run(cutoff / relaxation.unit_s)
     return Bound(
-        seconds=_seconds(search.bound, relaxation.unit_s),
+        seconds=in_seconds(search.bound, relaxation.unit_s),
         prices=_prices(relaxation, search.first),
         served={
             access: float(search.values[column])
@@ -78,7 +78,13 @@ def lower_bound(
     )
 
 
-def _search(relaxation: Relaxation, deadline: float) -> BranchAndBound:
+def branch_and_bound(relaxation: Relaxation, deadline: float) -> BranchAndBound:
+    """The search of a relaxation, with its cuts.
+
+    Args:
+        relaxation: What is searched.
+        deadline: In seconds of ``time.monotonic()``.
+    """
     covers, envelopes = Covers(relaxation), Envelopes(relaxation)
 
     def separate(values: Floats) -> Iterator[Row]:
@@ -88,7 +94,7 @@ def _search(relaxation: Relaxation, deadline: float) -> BranchAndBound:
     return BranchAndBound(relaxation.program, separate, deadline)
 
 
-def _unit_s(problem: Problem) -> float:
+def time_unit_s(problem: Problem) -> float:
     """The mean time of an instruction with everything in slow memory."""
     costs = compile_costs(problem)
     slow_s = np.maximum(np.maximum(costs.compute_s, costs.all_slow_s), costs.empty_s)
@@ -103,7 +109,13 @@ def _unit_s(problem: Problem) -> float:
     return mean if mean > _LEAST_UNIT_S else 1.0
 
 
-def _seconds(bound: Fraction | None, unit_s: float) -> float:
+def in_seconds(bound: Fraction | None, unit_s: float) -> float:
+    """A proven bound as a time that no rounding puts above what is proven.
+
+    Args:
+        bound: Of a relaxation, in its units; ``None`` if it has no solution.
+        unit_s: Seconds of one unit.
+    """
     if bound is None:
         return math.inf
     return max(0.0, float(bound * Fraction(unit_s) * (1 - ROUNDING)))

@@ -62,10 +62,13 @@ class BranchAndBound:
             separate: Finds cuts.
             deadline: In seconds of ``time.monotonic()``.
         """
-        self._program, self._separate, self._deadline = program, separate, deadline
+        self._program, self._separate = program, separate
+        self.deadline = deadline
+        """When it ends, in seconds of ``time.monotonic()``."""
         self._exact = ExactProgram(program)
-        self._solver = LinearSolver(program)
-        self._cuts: list[Row] = []
+        self.solver = LinearSolver(program)
+        """Of the linear program with all cuts so far."""
+        self.cuts: list[Row] = []
         self._gains = _Gains()
         leaf = Leaf.of(np.zeros(program.row_low.size))
         bound = self._exact.bound(leaf, {})
@@ -91,15 +94,15 @@ class BranchAndBound:
     def certificate(self) -> Certificate:
         """The proof of the bound."""
         parts = tuple(part.branch or part.leaf for part in self._parts)
-        return Certificate(self._program, tuple(self._cuts), parts)
+        return Certificate(self._program, tuple(self.cuts), parts)
 
     def run(self, cutoff: float) -> None:
         """Search until the bound is the optimum, above the cutoff, or time is up."""
-        self._solve_root(cutoff)
+        self.solve_root(cutoff)
         if self._root.bound is None or self.first is None or not self.first.optimal:
             return
         open_parts = [(self._root.bound, 0)]
-        while open_parts and time.monotonic() < self._deadline:
+        while open_parts and time.monotonic() < self.deadline:
             bound, index = heapq.heappop(open_parts)
             part = self._parts[index]
             column = self._gains.best(part.values, self._program.binary)
@@ -111,8 +114,14 @@ class BranchAndBound:
                 if half_bound is not None:
                     heapq.heappush(open_parts, (half_bound, index))
 
-    def _solve_root(self, cutoff: float) -> None:
+    def solve_root(self, cutoff: float) -> None:
+        """Solve the whole with cuts, until they add little or it is above the cutoff.
+
+        Does nothing if that is done already.
+        """
         root = self._root
+        if self.first is not None:
+            return
         for _ in range(_ROUNDS):
             before = root.bound
             solution = self._improve(root)
@@ -130,8 +139,8 @@ class BranchAndBound:
     def _cut(self, solution: Solution) -> bool:
         """Add the cuts that a solution violates: whether there are any."""
         cuts = list(self._separate(solution.values))
-        self._cuts += cuts
-        self._solver.add(cuts)
+        self.cuts += cuts
+        self.solver.add(cuts)
         self._exact.add(cuts)
         return bool(cuts)
 
@@ -152,8 +161,8 @@ class BranchAndBound:
 
     def _improve(self, part: _Part) -> Solution:
         """Solve the linear program of a part; keep what proves more than before."""
-        self._solver.fix(part.fixed)
-        solution = self._solver.solve(self._deadline)
+        self.solver.fix(part.fixed)
+        solution = self.solver.solve(self.deadline)
         if solution.duals.size:
             leaf = Leaf.of(solution.duals, infeasible=solution.infeasible)
             bound = self._exact.bound(leaf, part.fixed)

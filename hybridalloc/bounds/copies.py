@@ -56,8 +56,22 @@ class Copies:
         memory: FastMemory,
         idle: IdleTime,
         unit_s: float,
+        *,
+        cautious: bool = False,
     ) -> None:
-        """No copies yet; those to come are added to these."""
+        """No copies yet; those to come are added to these.
+
+        Args:
+            builder: Gets the columns and rows.
+            problem: The program and the target.
+            loops: Of the program.
+            memory: What copies hold.
+            idle: What they take.
+            unit_s: Seconds in one unit of time.
+            cautious: Whether each part holds its share throughout its block. That is
+                closer to the whole buffer that a copy holds, yet no relaxation.
+        """
+        self._cautious = cautious
         self._builder, self._loops = builder, loops
         self._memory, self._idle, self._unit_s = memory, idle, unit_s
         self._alignment = problem.target.fast.alignment
@@ -88,7 +102,8 @@ class Copies:
         amount = self._amount(size, self._read_s, body)
         blocks = self._idle.cells(low, high, amount)
         for block, part in self._divide(done, amount, self._read_s, blocks):
-            last = self._idle.span(block)[1] - 1
+            first, end = self._idle.span(block)
+            last = first if self._cautious else end - 1
             self._memory.hold(part, held, self._loops.outside_before(last, body), high)
 
     def evict(self, done: int, size: int, low: int, segment: Segment) -> None:
@@ -103,9 +118,10 @@ class Copies:
         blocks = self._idle.cells(low, start, amount)
         blocks += self._idle.cells(start, segment.high, amount, forward=True)
         for block, part in self._divide(done, amount, self._write_s, blocks):
-            first = self._idle.span(block)[0]
-            inner = self._loops.inner(first, segment.body)
-            until = inner.end if inner else first + 1
+            first, end = self._idle.span(block)
+            last = min(end, segment.high) - 1 if self._cautious else first
+            inner = self._loops.inner(last, segment.body)
+            until = inner.end if inner else last + 1
             if until > segment.low:
                 self._memory.hold(part, held, segment.low, until)
 

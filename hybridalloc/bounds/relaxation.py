@@ -61,7 +61,9 @@ class Relaxation:
     work: Work
 
 
-def relax(problem: Problem, unit_s: float, deadline: float) -> Relaxation:
+def relax(
+    problem: Problem, unit_s: float, deadline: float, *, cautious: bool = False
+) -> Relaxation:
     """The relaxation of a problem.
 
     Args:
@@ -69,6 +71,8 @@ def relax(problem: Problem, unit_s: float, deadline: float) -> Relaxation:
         unit_s: Seconds that shall be one unit of time; best about the mean time of an
             instruction, so that numbers are neither tiny nor huge.
         deadline: When to have set it up, in seconds of ``time.monotonic()``.
+        cautious: Whether copies hold more, so that solutions are closer to maps; no
+            bound follows then.
 
     Raises:
         TimeoutError: There was not enough time for that.
@@ -79,7 +83,7 @@ def relax(problem: Problem, unit_s: float, deadline: float) -> Relaxation:
     memory = FastMemory(builder, tree, free)
     running = Running(builder, problem, free, unit_s, deadline)
     idle = IdleTime(builder, tree, running.idle_rows, running.most_idle)
-    copies = Copies(builder, problem, loops, memory, idle, unit_s)
+    copies = Copies(builder, problem, loops, memory, idle, unit_s, cautious=cautious)
     context = Context(
         builder=builder,
         problem=problem,

@@ -44,6 +44,7 @@ class Stay:
     No two stays of one buffer hold anything at one instruction.
     """
 
+    buffer: int
     column: int
     units: int
     low: int
@@ -85,7 +86,7 @@ class _Residency:
     def __init__(self, context: Context, buffer: int) -> None:
         problem = context.problem
         self._context, self._builder = context, context.builder
-        self._buffer = problem.program.buffers[buffer]
+        self._index, self._buffer = buffer, problem.program.buffers[buffer]
         self._engine = problem.target.copy_engine
         self._units = units(self._buffer.size, problem.target.fast.alignment)
         self._line = Timeline(problem.program, context.loops, buffer)
@@ -291,5 +292,5 @@ class _Residency:
         return free.size == 0 or bool(self._units <= free.min())
 
     def _hold(self, column: int, low: int, high: int) -> None:
-        self.stays.append(Stay(column, self._units, low, high))
+        self.stays.append(Stay(self._index, column, self._units, low, high))
         self._context.memory.hold(column, float(self._units), low, high)

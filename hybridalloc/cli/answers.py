@@ -12,15 +12,18 @@ from hybridalloc.cli.options import (
     BoundTime,
     Capacity,
     Input,
+    IsRobust,
     Json,
     MaxSlices,
     Model,
     Seed,
     TargetName,
     TimeLimit,
+    WarmStart,
     Workers,
     given_map,
     read_given,
+    require_start,
 )
 from hybridalloc.cli.output import Step, progress, show, show_json
 from hybridalloc.cli.searching import Case, Limits, bound, exit_code, limits, search
@@ -31,8 +34,8 @@ from hybridalloc.io.files import require_writable
 from hybridalloc.io.json_format import write_map
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
+from hybridalloc.report.answers import answer_table
 from hybridalloc.report.records import record, reference_times
-from hybridalloc.report.tables import answer_table
 from hybridalloc.solver import Result
 from hybridalloc.solving import DEFAULT_STRATEGY, bounded
 
@@ -58,14 +61,8 @@ def solve(
     ] = None,
     seed: Seed = 0,
     workers: Workers = 1,
-    warm_start: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MAP|input",
-            help="A map file to start from, or `input`: the compiler's own answer.",
-            show_default=False,
-        ),
-    ] = None,
+    warm_start: WarmStart = None,
+    is_robust: IsRobust = False,
     out: Annotated[
         Path | None,
         typer.Option(metavar="MAP.json", help="Write the map.", show_default=False),
@@ -75,13 +72,15 @@ def solve(
     """Look for the memory map of least simulated time; Ctrl-C keeps the best so far."""
     if out is not None:
         require_writable(out)
+    require_start(warm_start, is_robust=is_robust)
     parse(strategy)  # refused, if so, before anything is read
     given = limits(time_limit, bound_time, iterations, seed, workers)
     with progress() as step:
         problem = read_given(step, input_path, target, cost_model, capacity, max_slices)
         start = None if warm_start is None else given_map(warm_start, problem)
-        case = Case(str(input_path), problem, reference_times(problem))
-        result = _answer(case, strategy, given, step, start)
+        references = reference_times(problem)
+        case = Case(str(input_path), problem, references, start, is_robust)
+        result = _answer(case, strategy, given, step)
     found = record(case.path, problem, result, case.references)
     written, failure = write_best(result.map, problem, out)
     if as_json:
@@ -93,17 +92,11 @@ def solve(
     return exit_code([found])
 
 
-def _answer(
-    case: Case,
-    strategy: str,
-    given: Limits,
-    step: Step,
-    warm_start: MemoryMap | None,
-) -> Result:
+def _answer(case: Case, strategy: str, given: Limits, step: Step) -> Result:
     """Search, then bound; Ctrl-C leaves what is not done yet."""
     deadline = time.monotonic() + given.time_limit
     with Interruption() as interruption:
-        result = search(case, strategy, given, step, warm_start)
+        result = search(case, strategy, given, step)
         if interruption.happened:
             return result
         seconds = min(given.bound_time, deadline - time.monotonic())

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated
 
 import typer
 
 from hybridalloc.cli import (
     answers,
+    bench,
     comparison,
     inspection,
     listings,
@@ -18,6 +18,7 @@ from hybridalloc.cli import (
     understanding,
 )
 from hybridalloc.cli.output import show
+from hybridalloc.version import package_version
 
 app = typer.Typer(
     rich_markup_mode=None,
@@ -41,21 +42,15 @@ def root(
     or closed; 130 interrupted before there was an answer.
     """
     if show_version:
-        show(f"hybridalloc {_version()}")
+        show(f"hybridalloc {package_version()}")
     elif context.invoked_subcommand is None:
         show(context.get_help().rstrip())
-
-
-def _version() -> str:
-    try:
-        return version("hybridalloc")
-    except PackageNotFoundError:
-        return "(not installed)"
 
 
 _COMMANDS: dict[str, Callable[..., int]] = {
     "solve": answers.solve,
     "compare": comparison.compare,
+    "bench": bench.bench,
     "bound": proofs.bound,
     "verify": proofs.verify,
     "check": inspection.check,

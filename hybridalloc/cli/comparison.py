@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -13,13 +13,17 @@ import typer
 
 from hybridalloc.cli.options import (
     BoundTime,
+    IsRobust,
     Json,
     MaxSlices,
     Model,
     Seed,
     TargetName,
     TimeLimit,
+    WarmStart,
     Workers,
+    given_map,
+    require_start,
     say_reading,
 )
 from hybridalloc.cli.output import Step, progress, show, show_json
@@ -29,8 +33,8 @@ from hybridalloc.errors import UsageError
 from hybridalloc.interruption import Interruption
 from hybridalloc.io.read import read_problem
 from hybridalloc.problem import Problem
+from hybridalloc.report.answers import comparison_table
 from hybridalloc.report.records import Record, record, reference_times
-from hybridalloc.report.tables import comparison_table
 from hybridalloc.report.units import parse_size
 from hybridalloc.solver import Result
 from hybridalloc.solving import DEFAULT_STRATEGY, bounded
@@ -61,10 +65,13 @@ def compare(
     bound_time: BoundTime = None,
     seed: Seed = 0,
     workers: Workers = 1,
+    warm_start: WarmStart = None,
+    is_robust: IsRobust = False,
     as_json: Json = False,
 ) -> int:
     """Solve each input with each strategy at each capacity; with geometric means."""
-    names = split(strategies)
+    require_start(warm_start, is_robust=is_robust)
+    names, start = split(strategies), _Start(warm_start, is_robust)
     given = limits(time_limit, bound_time, None, seed, workers)
     sizes = [None] if capacity is None else list(map(parse_size, capacity.split(",")))
     problems: dict[str, Problem] = {}
@@ -79,12 +86,33 @@ def compare(
                 max_slices=max_slices,
             )
             step("", advance=1)
-    rows = _compare(problems, names, sizes, given)
+    rows = _compare(problems, names, sizes, given, start)
     if as_json:
         show_json([row.as_json() for row in rows])
     elif rows:
         show(comparison_table(rows))
     return exit_code(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """Where all searches start."""
+
+    name: str | None
+    """A map's path, or what stands for the compiler's own answer to each input."""
+    is_robust: bool
+
+    def of(self, case: Case) -> Case:
+        """The case with its warm start.
+
+        Raises:
+            InputError: The file is not a map of this program.
+            UsageError: The input does not carry the compiler's answer.
+        """
+        if self.name is None:
+            return case
+        memory_map = given_map(self.name, case.problem)
+        return replace(case, warm_start=memory_map, is_robust=self.is_robust)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +137,7 @@ def _compare(
     names: Sequence[str],
     sizes: Sequence[int | None],
     given: Limits,
+    start: _Start,
 ) -> list[Record]:
     """The rows; those so far where Ctrl-C ends the comparison.
 
@@ -124,7 +153,7 @@ def _compare(
     ):
         for case in _cases(problems, sizes):
             answered.append(_Answers(case))
-            _answer(answered[-1], names, given, step, interruption)
+            _answer(answered[-1], names, given, start, step, interruption)
             if interruption.happened:
                 break
     if interruption.happened and not any(x.results for x in answered):
@@ -149,6 +178,7 @@ def _answer(
     answers: _Answers,
     names: Sequence[str],
     given: Limits,
+    start: _Start,
     step: Step,
     interruption: Interruption,
 ) -> None:
@@ -156,7 +186,7 @@ def _answer(
     case, results = answers.case, answers.results
     for name in names:
         try:
-            results.append(search(case, name, given, step))
+            results.append(search(start.of(case), name, given, step))
         except UsageError as error:
             answers.refused.append(UsageError(f"{case.path}: {error}"))
         step("", advance=1)

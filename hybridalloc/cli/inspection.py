@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -29,6 +29,7 @@ from hybridalloc.io.files import require_writable
 from hybridalloc.io.json_format import write_problem
 from hybridalloc.oracle import Mismatch, execute
 from hybridalloc.problem import Problem
+from hybridalloc.repetition import repeat
 from hybridalloc.report.records import finite
 from hybridalloc.report.tables import info_table, simulated
 from hybridalloc.report.units import size_text
@@ -107,6 +108,15 @@ def convert(
     target: TargetName = None,
     cost_model: Model = None,
     capacity: Capacity = None,
+    repeats: Annotated[
+        int,
+        typer.Option(
+            "--repeat",
+            min=1,
+            metavar="N",
+            help="The program N times in a row, as one long program.",
+        ),
+    ] = 1,
 ) -> int:
     """Write a problem file, which holds the program, the target and the cost model."""
     if not out.name.endswith((".json", ".json.gz")):
@@ -114,6 +124,9 @@ def convert(
     require_writable(out)
     with progress() as step:
         problem = read_given(step, input_path, target, cost_model, capacity)
+        if repeats > 1:
+            program = repeat(problem.program, repeats)
+            problem = replace(problem, program=program, compiler_map=None)
         step(f"writing {out.name}")
         write_problem(problem, out)
     show(

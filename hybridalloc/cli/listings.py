@@ -13,7 +13,7 @@ from hybridalloc.cli.options import Json
 from hybridalloc.cli.output import show, show_json
 from hybridalloc.compose.options import options_of, value_text
 from hybridalloc.errors import UsageError
-from hybridalloc.registry import STRATEGIES, describe, load, plug_ins
+from hybridalloc.registry import STRATEGIES, describe, get_entry, load, plug_ins
 from hybridalloc.report.tables import facts_table, new_table, targets_table
 from hybridalloc.target import TARGETS
 
@@ -21,12 +21,18 @@ from hybridalloc.target import TARGETS
 def strategies(
     name: Annotated[
         str | None,
-        typer.Argument(help="List the options of this one.", show_default=False),
+        typer.Argument(
+            help="List the options of this one, or what it is composed of.",
+            show_default=False,
+        ),
     ] = None,
     as_json: Json = False,
 ) -> int:
     """List the strategies, those of installed packages too; or the options of one."""
     if name is not None:
+        composition = get_entry(name).composition
+        if composition:
+            return _composition(name, composition, as_json)
         return _options(name, as_json)
     added = plug_ins()
     for reason in added.refused.values():
@@ -45,6 +51,14 @@ def targets(as_json: Json = False) -> int:
         show_json({name: asdict(target) for name, target in TARGETS.items()})
     else:
         show(targets_table(TARGETS))
+    return Exit.ANSWER
+
+
+def _composition(name: str, text: str, as_json: bool) -> int:
+    if as_json:
+        show_json({"composition": text})
+    else:
+        show(f"{name}: {describe(name)}", "", text)
     return Exit.ANSWER
 
 

@@ -90,6 +90,22 @@ BoundTime = Annotated[
         show_default=False,
     ),
 ]
+WarmStart = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MAP|input",
+        help="A map file to start from, or `input`: the compiler's own answer.",
+        show_default=False,
+    ),
+]
+IsRobust = Annotated[
+    bool,
+    typer.Option(
+        "--robust",
+        help="Be slower than the warm start under neither cost model, and best in the "
+        "geometric mean of both.",
+    ),
+]
 Seed = Annotated[int, typer.Option(min=0, help="The same seed, the same map.")]
 Workers = Annotated[int, typer.Option(min=1, help="Processes or threads.")]
 Rows = Annotated[int, typer.Option(min=1, help="The most rows of a table.")]
@@ -134,6 +150,19 @@ def read_given(
 def say_reading(step: Step, path: Path) -> None:
     """Show that an input is being read."""
     step(f"reading {short_name(str(path))}")
+
+
+def require_start(warm_start: str | None, *, is_robust: bool) -> None:
+    """Refuse a robust search that has nothing to start from.
+
+    Raises:
+        UsageError: There is no warm start.
+    """
+    if is_robust and warm_start is None:
+        raise UsageError(
+            "--robust: expected --warm-start MAP or --warm-start input, the map than "
+            "which none may be slower under either cost model"
+        )
 
 
 def given_map(name: str, problem: Problem) -> MemoryMap:

@@ -80,15 +80,12 @@ class Case:
     path: str
     problem: Problem
     references: References
+    warm_start: MemoryMap | None = None
+    is_robust: bool = False
+    """Whether the warm start is one of these, under both cost models."""
 
 
-def search(
-    case: Case,
-    strategy: str,
-    limits: Limits,
-    step: Step,
-    warm_start: MemoryMap | None = None,
-) -> Result:
+def search(case: Case, strategy: str, limits: Limits, step: Step) -> Result:
     """Solve a problem, showing the best time so far."""
     what = f"{short_name(case.path)}: {strategy}"
     step(what)
@@ -103,8 +100,9 @@ def search(
         iterations=limits.iterations,
         seed=limits.seed,
         workers=limits.workers,
-        warm_start=warm_start,
+        warm_start=case.warm_start,
         callback=improved,
+        robust=case.is_robust,
     )
 
 

@@ -1,6 +1,6 @@
 """Compositions of solvers, which are solvers, and their text (docs/strategies.md)."""
 
-from hybridalloc.compose.combinators import BestOf, Chain, FirstOf, Within
+from hybridalloc.compose.combinators import BestOf, Chain, FirstOf, Share, Within
 from hybridalloc.compose.members import as_solver, name_of
 from hybridalloc.compose.strategy import Strategy
 from hybridalloc.compose.text import parse, split
@@ -9,6 +9,7 @@ __all__ = [
     "BestOf",
     "Chain",
     "FirstOf",
+    "Share",
     "Strategy",
     "Within",
     "as_solver",

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
 
 from hybridalloc.errors import UsageError
 from hybridalloc.memory_map import MemoryMap
+from hybridalloc.objective import Objective
 from hybridalloc.problem import Problem
 from hybridalloc.solver import UNANSWERED, Outcome, Run, Solver, Status
-
-if TYPE_CHECKING:
-    from hybridalloc.simulator import Simulator
 
 
 def as_solver(strategy: Solver | str) -> Solver:
@@ -58,37 +55,44 @@ def name_of(solver: Solver) -> str:
 
 @dataclass
 class Best:
-    """The best map of the members that have run, by the simulator."""
+    """The best map of the members that have run, by the run's objective."""
 
     problem: Problem
     run: Run
     """Of the composition."""
     map: MemoryMap | None = None
-    time_s: float = 0.0
-    """The simulated time of the map."""
+    score: float = math.inf
+    """Of the map, by the objective."""
     bound: float | None = None
     """The largest that a member proved: each is a bound on every valid map."""
+    objective: Objective = field(init=False)
 
-    @cached_property
-    def simulator(self) -> Simulator:
-        """Of the problem."""
-        from hybridalloc.simulator import Simulator  # loads the compiler of its loops
+    def __post_init__(self) -> None:
+        self.objective = self.run.objective_of(self.problem)
 
-        return Simulator(self.problem)
+    @property
+    def is_enough(self) -> bool:
+        """Whether time is up and there is something to hand back.
+
+        With an objective of the run's own, that is its reference map at the least.
+        """
+        has_map = self.map is not None or self.run.objective is not None
+        return has_map and self.run.expired
 
     def offer(self, memory_map: MemoryMap) -> None:
         """Keep and report a map if it is better."""
         if memory_map is self.map:
             return
-        time_s = self.simulator.simulate(memory_map).time_s
-        if self.map is None or time_s < self.time_s:
+        score = self.objective.score(memory_map)
+        if score < self.score:
             self.run.report(memory_map)
-            self.map, self.time_s = memory_map, time_s
+            self.map, self.score = memory_map, score
 
     def after(self, solver: Solver, run: Run) -> Outcome:
         """Let a member run; what it hands back.
 
         Where it runs out of time with ``TimeoutError``, what it has reported counts.
+        That a map's time is optimal says nothing under an objective of the run's own.
         """
         with self.run.credit(name_of(solver)):
             try:
@@ -99,6 +103,8 @@ class Best:
                 self.offer(outcome.map)
         bounds = [x for x in (self.bound, outcome.bound) if x is not None]
         self.bound = max(bounds, default=None)
+        if outcome.status is Status.OPTIMAL and self.run.objective is not None:
+            return replace(outcome, status=Status.FEASIBLE)
         return outcome
 
     def outcome(self, last: Outcome) -> Outcome:

@@ -7,7 +7,7 @@ The grammar::
     single   = "(" chain ")"
              | ("first" | "best") "(" chain {"," chain} ")"
              | name ["(" option "=" value {"," option "=" value} ")"]
-    time     = number ("ms" | "s" | "min")
+    time     = number ("ms" | "s" | "min" | "%")
 
 Within parentheses of its own, a chain of one is a chain.
 """
@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable
 from typing import TypeVar
 
-from hybridalloc.compose.combinators import BestOf, Chain, FirstOf, Within
+from hybridalloc.compose.combinators import BestOf, Chain, FirstOf, Share, Within
 from hybridalloc.compose.options import PLAIN
 from hybridalloc.compose.strategy import Strategy
 from hybridalloc.errors import UsageError
@@ -33,7 +33,7 @@ COMBINATORS: dict[str, type[FirstOf] | type[BestOf]] = {
 }
 """What each name of ``registry.COMBINATORS`` stands for."""
 _NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-_UNIT = re.compile("ms|s|min")
+_UNIT = re.compile("ms|s|min|%")
 _SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0}
 _VALUE = re.compile(rf'"(\\.|[^"\\])*"|{PLAIN.pattern}')
 _SPACE = re.compile(r"\s*")
@@ -107,10 +107,13 @@ class _Reader:
     def _budgeted(self) -> Solver:
         solver = self._single()
         while self._take("@"):
-            number = float(self._match(_NUMBER, "a time such as 5s"))
-            unit = self._match(_UNIT, "a unit of time (ms, s, min)")
+            number = float(self._match(_NUMBER, "a time such as 5s or 30%"))
+            unit = self._match(_UNIT, "a unit of time (ms, s, min, %)")
             try:
-                solver = Within(solver, number * _SECONDS[unit])
+                if unit == "%":
+                    solver = Share(solver, number)
+                else:
+                    solver = Within(solver, number * _SECONDS[unit])
             except ValueError as error:
                 raise self._located(error, self.position) from error
         return solver

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 
@@ -75,6 +75,10 @@ class Record:
     stall_s: float | None
     runtime_s: float
     seed: int
+    times_s: Mapping[str, float] | None = None
+    """Of a robust search, the seconds under each cost model."""
+    speedups_vs_start: Mapping[str, float] | None = None
+    """With these, the warm start's seconds under each over them."""
     infeasibility: Infeasibility | None = None
 
     @property
@@ -123,6 +127,8 @@ def record(
         stall_s=metrics.stall_s if metrics else None,
         runtime_s=result.runtime,
         seed=result.seed,
+        times_s=result.times_s,
+        speedups_vs_start=result.speedups_vs_start,
         infeasibility=result.infeasibility,
     )
 
@@ -143,6 +149,8 @@ class Mean:
     """Of time over lower bound, less 1."""
     inputs_with_gap: int
     """How many have a gap."""
+    speedups_vs_start: Mapping[str, float] | None = None
+    """Under each cost model, of robust searches."""
 
 
 def means(records: Sequence[Record]) -> tuple[Mean, ...]:
@@ -171,7 +179,16 @@ def _mean(strategy: str, capacity: int, rows: list[Record]) -> Mean:
         len(vs_xla),
         None if above is None else above - 1,
         len(gaps),
+        _mean_speedups(rows),
     )
+
+
+def _mean_speedups(rows: list[Record]) -> dict[str, float] | None:
+    robust = [row.speedups_vs_start for row in rows if row.speedups_vs_start]
+    if not robust:
+        return None
+    means = {model: geometric_mean(x[model] for x in robust) for model in robust[0]}
+    return {model: mean for model, mean in means.items() if mean is not None}
 
 
 def geometric_mean(values: Iterable[float]) -> float | None:

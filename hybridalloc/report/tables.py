@@ -1,4 +1,4 @@
-"""Tables for people: answers, comparisons, and what the command line lists."""
+"""Tables for people: what all of them share, and what the command line lists."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Group
 from rich.table import Table
 
-from hybridalloc.report.records import Mean, Record, means
-from hybridalloc.report.units import MISSING, ratio_text, size_text, time_text
-from hybridalloc.report.words import gap_text, printable
-from hybridalloc.solver import Status
+from hybridalloc.report.units import MISSING, size_text, time_text
+from hybridalloc.report.words import printable
 from hybridalloc.target import Target
 
 
@@ -64,54 +62,6 @@ def facts_table(title: str, facts: Mapping[str, str]) -> Group:
     for name, value in facts.items():
         table.add_row(name, value)
     return Group(title, "", table)
-
-
-def answer_table(row: Record) -> Group:
-    """One answer beside all-slow and the compiler's own."""
-    facts = {
-        "status": row.status,
-        "time": time_text(row.time_s),
-        "all in slow memory": _reference(row.slow_s, row.speedup_vs_slow),
-        "XLA's own answer": _reference(row.xla_s, row.speedup_vs_xla),
-        "lower bound": _bound(row),
-        "peak of fast memory": _peak(row),
-        "moved by copies": size_text(row.moved_bytes),
-        "waiting for copies": time_text(row.stall_s),
-        "search": f"{row.runtime_s:.2f} s, seed {row.seed}",
-    }
-    if row.infeasibility is not None:
-        facts["no valid map"] = (
-            f"instruction {row.infeasibility.instruction} needs "
-            f"{size_text(row.infeasibility.excess_bytes)} too much: "
-            f"{', '.join(row.infeasibility.culprits)}"
-        )
-    return facts_table(_title(short_name(row.input), [row]), facts)
-
-
-def comparison_table(rows: Sequence[Record]) -> Group:
-    """A row for each answer, and geometric means of speed-ups and gaps.
-
-    Columns for strategy and capacity appear only where there are several, and take the
-    places of those at the end.
-    """
-    names = short_names([row.input for row in rows])
-    varied = [name for name in _CHOICES if _several(rows, name)]
-    table = new_table(
-        ["program", *(_CHOICES[name] for name in varied)],
-        _FIGURES[: len(_FIGURES) - len(varied)],
-    )
-    table.columns[0].no_wrap = False  # gives way first where there is little room
-    previous = None
-    for row in rows:
-        name = names[row.input] if row.input != previous else ""
-        figures = _figures(row)[: len(table.columns) - 1 - len(varied)]
-        table.add_row(name, *_choice(row, varied), *figures)
-        previous = row.input
-    table.add_section()
-    for mean in means(rows):
-        first = ["geometric mean", *_choice(mean, varied)]
-        table.add_row(*first, *_mean_figures(mean))
-    return Group(_title("", rows), "", table)
 
 
 def targets_table(targets: Mapping[str, Target]) -> Group:
@@ -168,83 +118,6 @@ def short_names(paths: Sequence[str]) -> dict[str, str]:
     return {
         path: name if taken.count(name) == 1 else path for path, name in names.items()
     }
-
-
-_FIGURES = ["time", "vs slow", "vs XLA", "bound", "gap", "search", "peak"]
-"""The columns of a comparison, but for the choices."""
-_CHOICES = {"strategy": "strategy", "capacity_bytes": "capacity"}
-"""What distinguishes the answers to one input, and the columns that say it."""
-
-
-def _several(rows: Sequence[Record], name: str) -> bool:
-    return len({getattr(row, name) for row in rows}) > 1
-
-
-def _title(program: str, rows: Sequence[Record]) -> str:
-    """The program, if one, the strategy and capacity, if one each, and the models."""
-    parts = [program] if program else []
-    if not _several(rows, "strategy"):
-        parts.append(rows[0].strategy)
-    if not _several(rows, "capacity_bytes"):
-        parts.append(f"{size_text(rows[0].capacity_bytes)} of fast memory")
-    models = {(row.cost_model, row.target) for row in rows}
-    parts += [simulated(*pair) for pair in sorted(models)]
-    return "; ".join(parts)
-
-
-def _choice(row: Record | Mean, varied: Sequence[str]) -> list[str]:
-    values = {"strategy": row.strategy, "capacity_bytes": size_text(row.capacity_bytes)}
-    return [values[name] for name in varied]
-
-
-def _time(row: Record) -> str:
-    return time_text(row.time_s) if row.answered else row.status
-
-
-def _figures(row: Record) -> list[str]:
-    return [
-        _time(row),
-        ratio_text(row.speedup_vs_slow),
-        ratio_text(row.speedup_vs_xla),
-        time_text(row.bound_s),
-        _gap(row),
-        f"{row.runtime_s:.1f} s",
-        size_text(row.peak_bytes),
-    ]
-
-
-def _gap(row: Record) -> str:
-    if row.status == Status.OPTIMAL:
-        return "optimal"
-    return MISSING if row.gap is None else gap_text(row.gap)
-
-
-def _mean_figures(mean: Mean) -> list[str]:
-    def of(count: int) -> str:
-        return f" (of {count})" if 0 < count < mean.inputs else ""
-
-    vs_slow = ratio_text(mean.speedup_vs_slow)
-    vs_xla = ratio_text(mean.speedup_vs_xla) + of(mean.inputs_vs_xla)
-    gap = MISSING if mean.gap is None else gap_text(mean.gap)
-    return ["", vs_slow, vs_xla, "", gap + of(mean.inputs_with_gap)]
-
-
-def _reference(seconds: float | None, speedup: float | None) -> str:
-    if speedup is None:
-        return time_text(seconds)
-    return f"{time_text(seconds)}, speed-up {ratio_text(speedup)}"
-
-
-def _peak(row: Record) -> str:
-    if row.fragmentation is None:
-        return size_text(row.peak_bytes)
-    return f"{size_text(row.peak_bytes)}, fragmentation {row.fragmentation:.1%}"
-
-
-def _bound(row: Record) -> str:
-    if row.gap is None:
-        return time_text(row.bound_s)
-    return f"{time_text(row.bound_s)}, gap {gap_text(row.gap)}"
 
 
 _LABELS = {

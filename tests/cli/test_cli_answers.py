@@ -50,6 +50,8 @@ SOLVE_KEYS = [
     "stall_s",
     "runtime_s",
     "seed",
+    "times_s",
+    "speedups_vs_start",
 ]
 
 

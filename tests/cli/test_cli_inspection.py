@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from hybridalloc.io.json_format import write_map
 from hybridalloc.io.read import read_problem
 from hybridalloc.memory_map import Allocation, MemoryMap, Origin
 from hybridalloc.registry import STRATEGIES
+from hybridalloc.repetition import repeat
 from hybridalloc.target import TARGETS
 
 INFO_KEYS = [
@@ -128,6 +129,18 @@ def test_a_converted_problem_has_the_same_answer(
     assert read_problem(out) == original
 
 
+def test_a_program_is_converted_as_often_as_it_is_to_run(
+    command: Command, workload: Path, tmp_path: Path
+) -> None:
+    """The long program is another one, so the compiler's answer is not its own."""
+    out = tmp_path / "long.json"
+    ran = command("convert", workload, "--repeat", 3, "--out", out)
+    assert (ran.code, ran.err) == (0, "")
+    once, long = read_problem(workload), read_problem(out)
+    assert long == replace(once, program=repeat(once.program, 3), compiler_map=None)
+    assert command("convert", workload, "--repeat", 0, "--out", out).code == 2
+
+
 def test_strategies_lists_the_registry(command: Command) -> None:
     assert json.loads(command("strategies", "--json").out) == {
         name: entry.description for name, entry in STRATEGIES.items()
@@ -147,6 +160,15 @@ def test_strategies_lists_the_options_of_one(command: Command) -> None:
     assert table.startswith(f"greedy: {STRATEGIES['greedy'].description}\n")
     assert "How many cross-program prefetches to try." in table
     assert command("strategies", "slow").out.endswith("\nno options\n")
+
+
+def test_strategies_shows_what_a_composition_is_made_of(command: Command) -> None:
+    entry = STRATEGIES["hybrid"]
+    assert command("strategies", "hybrid").out == (
+        f"hybrid: {entry.description}\n\n{entry.composition}\n"
+    )
+    shown = json.loads(command("strategies", "hybrid", "--json").out)
+    assert shown == {"composition": entry.composition}
 
 
 def test_targets_shows_the_constants(command: Command) -> None:

@@ -21,6 +21,7 @@ from hybridalloc import (
     Outcome,
     Problem,
     Run,
+    Share,
     Solver,
     Status,
     StrategyError,
@@ -29,7 +30,7 @@ from hybridalloc import (
     solve,
 )
 from hybridalloc.compose import Strategy
-from hybridalloc.compose.combinators import share
+from hybridalloc.compose.combinators import allotted, timed
 from hybridalloc.solver import UNANSWERED, Infeasibility, Result
 
 EXPIRED = Run(deadline=time.monotonic() - 1)
@@ -250,6 +251,52 @@ def test_a_solver_with_a_time_of_its_own_has_the_earlier_deadline() -> None:
     assert second == now + 100
 
 
+def test_a_solver_has_a_share_of_the_time_that_is_left_when_it_begins() -> None:
+    """30 % of 100 s; then, as nothing was used, 50 % of the same."""
+    members = [finds(SLOW) for _ in range(3)]
+    now = time.monotonic()
+    solver = Chain(Share(members[0], 30), Share(members[1], 50), members[2])
+    solver.solve(CHAIN, Run(deadline=now + 100))
+    deadlines = [member.runs[0].deadline - now for member in members]
+    assert deadlines == pytest.approx([30, 50, 100], abs=5)
+
+
+def test_a_share_of_time_without_end_is_no_limit() -> None:
+    members = [finds(SLOW) for _ in range(2)]
+    BestOf(Share(members[0], 0), Share(members[1], 30)).solve(CHAIN, Run(iterations=3))
+    assert [member.runs[0].deadline for member in members] == [math.inf, math.inf]
+
+
+def test_in_the_best_of_several_shares_are_of_the_time_of_the_whole() -> None:
+    """Of 100 s, 20 and 30; the other may take what these leave."""
+    members = [Stub(UNANSWERED) for _ in range(3)]
+    now = time.monotonic()
+    BestOf(members[0], Share(members[1], 20), Share(members[2], 30)).solve(
+        CHAIN, Run(deadline=now + 100)
+    )
+    deadlines = [member.runs[0].deadline - now for member in members]
+    assert deadlines == pytest.approx([50, 20, 30], abs=5)
+
+
+def test_what_one_with_a_share_finds_is_its_own() -> None:
+    result = solve(CHAIN, Chain(Share(finds(FASTER), 30), Other(Outcome(FASTEST))))
+    assert credits(result) == [(36, "Stub"), (24, "Other")]
+    result = solve(CHAIN, Share(finds(FASTER), 30), iterations=1)
+    assert credits(result) == [(36, "Stub")]
+
+
+@pytest.mark.parametrize("percent", [-1.0, 100.5, math.inf, math.nan])
+def test_a_share_that_is_none_is_refused(percent: float) -> None:
+    with pytest.raises(ValueError, match="% of the time: expected 0 to 100"):
+        Share("slow", percent)
+
+
+def test_shares_become_times_where_time_ends() -> None:
+    solvers = BestOf("slow", Share("greedy", 25), Within("random", 5)).solvers
+    assert list(map(str, timed(60.0, solvers))) == ["slow", "greedy@15s", "random@5s"]
+    assert timed(math.inf, solvers) == solvers
+
+
 def test_the_best_of_several_share_the_time() -> None:
     """Of 60 s, 30 are put aside, and the others take 15 each; then 60 / 2 and 60."""
     members = [Stub(UNANSWERED) for _ in range(3)]
@@ -276,7 +323,7 @@ def test_the_best_of_several_share_the_time() -> None:
 def test_a_share_of_the_time_that_is_left(
     members: tuple[Solver | str, ...], remaining_s: float, seconds: float
 ) -> None:
-    assert share(remaining_s, BestOf(*members).solvers) == seconds
+    assert allotted(remaining_s, BestOf(*members).solvers) == seconds
 
 
 @pytest.mark.parametrize("combinator", [FirstOf, BestOf, Chain])

@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybridalloc import BestOf, Chain, FirstOf, Solver, UsageError, Within, registry
+from hybridalloc import (
+    BestOf,
+    Chain,
+    FirstOf,
+    Share,
+    Solver,
+    UsageError,
+    Within,
+    registry,
+)
 from hybridalloc.compose import Strategy, parse, split
 from hybridalloc.compose.text import COMBINATORS
 
@@ -38,6 +47,9 @@ def test_the_registry_keeps_the_names_of_compositions_for_them() -> None:
         ("(slow>greedy)@5s", Within(Chain(SLOW, GREEDY), 5)),
         ("best(slow,greedy)@10s", Within(BestOf(SLOW, GREEDY), 10)),
         ("slow@5s@3s", Within(Within(SLOW, 5), 3)),
+        ("slow@30%>greedy", Chain(Share(SLOW, 30), GREEDY)),
+        ("best(slow@2.5%,greedy)@45%", Share(BestOf(Share(SLOW, 2.5), GREEDY), 45)),
+        ("(slow>greedy)@30%@5s", Within(Share(Chain(SLOW, GREEDY), 30), 5)),
         ("greedy(displacements=20,cross_programs=0)", TUNED),
     ],
 )
@@ -56,6 +68,7 @@ def test_a_text_stands_for_a_solver_which_prints_as_the_text(
         ("slow@2min", "slow@120s"),
         ("slow@1e-3s", "slow@0.001s"),
         ("slow@.5s", "slow@0.5s"),
+        ("slow @ 30.0 %", "slow@30%"),
         ("greedy( cross_programs=0, displacements = 020 )", str(TUNED)),
         ('greedy(displacements="20",cross_programs=0)', str(TUNED)),
     ],
@@ -76,6 +89,7 @@ def several(part: st.SearchStrategy[Solver]) -> st.SearchStrategy[Solver]:
     return st.one_of(
         st.builds(composed, kinds, members),
         st.builds(Within, part, st.floats(0, 1e300)),
+        st.builds(Share, part, st.floats(0, 100)),
     )
 
 
@@ -87,7 +101,7 @@ def test_every_composition_is_read_back_from_its_text(solver: Solver) -> None:
     assert parse(str(solver)) == solver
 
 
-@given(st.text(alphabet='slow,greedy()@>5s= "x\n', max_size=30))
+@given(st.text(alphabet='slow,greedy()@>5s%= "x\n', max_size=30))
 def test_any_other_text_is_refused(text: str) -> None:
     try:
         solver = parse(text)
@@ -111,9 +125,10 @@ def test_any_other_text_is_refused(text: str) -> None:
         ("slow,greedy", "character 5: expected '>', '@' or the end"),
         ("slow@", "character 6: expected a time such as 5s"),
         ("slow@-5s", "character 6: expected a time such as 5s"),
-        ("slow@5", r"character 7: expected a unit of time \(ms, s, min\)"),
+        ("slow@5", r"character 7: expected a unit of time \(ms, s, min, %\)"),
         ("slow@5h", "character 7: expected a unit of time"),
         ("slow@1e999s", "inf s: expected a finite number"),
+        ("slow@101%", "character 10: 101.0 % of the time: expected 0 to 100"),
         ("(" * 100, "expected no more than 50 parentheses within each other"),
         ("gredy", "^unknown strategy 'gredy'; did you mean 'greedy'"),
         ("best(slow,gredy)", "character 11: unknown strategy 'gredy'; did you mean"),

@@ -33,7 +33,8 @@ SOLVERS = [name for name in STRATEGIES if name != "replay"]
 """The strategies that look for a map of their own."""
 NUMBERS = [
     (name, option.name)
-    for name in STRATEGIES
+    for name, entry in STRATEGIES.items()
+    if not entry.composition
     for option in options_of(load(name)).values()
     if {"int", "float"} & {*option.choice.split(" or ")}
 ]

@@ -57,6 +57,19 @@ def test_the_mean_gap_is_that_of_time_over_bound() -> None:
     assert (mean.inputs, mean.inputs_with_gap) == (4, 2)
 
 
+def test_the_means_of_robust_searches_are_by_cost_model() -> None:
+    rows = [
+        replace(ROW, speedups_vs_start={"roofline": 2.0, "cycles": 1.0}),
+        replace(ROW, speedups_vs_start={"roofline": 8.0, "cycles": 4.0}),
+        replace(ROW, status="unknown"),
+    ]
+    (mean,) = means(rows)
+    assert mean.speedups_vs_start is not None
+    assert math.isclose(mean.speedups_vs_start["roofline"], 4.0)  # sqrt(2 * 8)
+    assert math.isclose(mean.speedups_vs_start["cycles"], 2.0)  # sqrt(1 * 4)
+    assert means([ROW])[0].speedups_vs_start is None
+
+
 def test_a_row_without_an_answer_has_no_part_in_the_mean() -> None:
     unknown = replace(ROW, status="unknown", time_s=None, speedup_vs_slow=None)
     (mean,) = means([unknown, ROW])

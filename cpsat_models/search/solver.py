@@ -1,0 +1,181 @@
+"""The strategy ``search``: local search of a whole map, very many small moves."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+from hybridalloc.baselines.greedy import Greedy
+from hybridalloc.baselines.moves import until_expired
+from hybridalloc.baselines.stays import candidate_stays, cross_program_stays
+from hybridalloc.cpsat_models.search.walker import Goal, MoveShares, Walker
+from hybridalloc.loops import Loops
+from hybridalloc.memory_map import MemoryMap
+from hybridalloc.problem import Problem
+from hybridalloc.ranges import require_within
+from hybridalloc.solver import UNANSWERED, Outcome, Run
+
+MOVES = 1_000_000
+"""Moves that are tried where neither a deadline nor their number is given."""
+COLDEST = 1e-12
+"""No temperature is lower, as a share of the run time; the rounding of that decides."""
+EVERY_S = 0.5
+"""How often the best map so far is reported."""
+CHUNK_S = 0.05
+"""About how long moves are made before looking up."""
+CHUNK = 100
+"""Moves between two looks where their number is limited."""
+MEETINGS = 20
+"""How often walkers meet, and go on from the best map of all."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchConfig:
+    """The schedule of temperatures, and the moves that are made."""
+
+    hottest: float = 2e-5
+    """The first temperature, as a share of the run time at the start."""
+    coldest: float = 1e-7
+    """The last temperature, as a share of the run time at the start."""
+    greedy_share: float = 0.3
+    """The most of the time limit that the strategy greedy may take for a map to begin
+    with, where no map is given."""
+    shares: MoveShares = MoveShares()
+    """How often each kind of move is made."""
+
+    def __post_init__(self) -> None:
+        require_within("hottest", self.hottest, COLDEST, 1)
+        require_within("coldest", self.coldest, COLDEST, self.hottest)
+        require_within("greedy_share", self.greedy_share, 0, 1)
+
+
+class Search:
+    """Simulated annealing with compiled moves and incremental evaluation.
+
+    Starts from the warm start, otherwise from the map of ``greedy``. An iteration is
+    one move of each worker; workers are threads that meet from time to time. Knows the
+    robust objective.
+    """
+
+    def __init__(self, config: SearchConfig | None = None) -> None:
+        self.config = config or SearchConfig()
+
+    def solve(self, problem: Problem, run: Run) -> Outcome:
+        """Improve a map by small moves."""
+        start = run.warm_start
+        if start is None:
+            start = self._greedy_map(problem, run)
+        if start is None:
+            return UNANSWERED
+        if run.expired or run.iterations == 0:
+            return Outcome(start)
+        walkers = self._walkers(problem, run, start)
+        if not walkers:
+            return Outcome(start)
+        record = _Record(walkers, start, run)
+        try:
+            self._walk(walkers, record, run)
+        finally:
+            record.report()
+        return Outcome(record.map)
+
+    def _greedy_map(self, problem: Problem, run: Run) -> MemoryMap | None:
+        """The map of ``greedy``, in its share of the time."""
+        deadline = run.deadline
+        if run.iterations is None and deadline < math.inf:
+            deadline -= (1 - self.config.greedy_share) * run.remaining_s
+        limited = replace(run, deadline=deadline, iterations=None)
+        return Greedy().solve(problem, limited).map
+
+    def _walkers(self, problem: Problem, run: Run, start: MemoryMap) -> list[Walker]:
+        """One for each worker; none if there is no time or nothing to change."""
+        goal, loops = _goal(problem, run), Loops(problem.program)
+        stays = list(until_expired(run, candidate_stays(problem, loops)))
+        crosses = cross_program_stays(problem.program, loops)
+        if run.expired or not (stays or crosses):
+            return []
+        return [
+            Walker(goal, stays, crosses, start, self.config.shares, run.seed + number)
+            for number in range(run.workers)
+        ]
+
+    def _walk(self, walkers: list[Walker], record: _Record, run: Run) -> None:
+        """Make moves until the end, colder and colder."""
+        met = 0
+        with ThreadPoolExecutor(len(walkers)) as pool:
+            for share, count in _progress(run, walkers):
+                temperature = self._temperature(share)
+                jobs = [pool.submit(x.walk, temperature, count) for x in walkers]
+                for job in jobs:
+                    job.result()
+                record.look()
+                if len(walkers) > 1 and int(share * MEETINGS) > met:
+                    met = int(share * MEETINGS)
+                    _meet(walkers)
+
+    def _temperature(self, share: float) -> float:
+        hottest, coldest = self.config.hottest, self.config.coldest
+        return float(hottest * (coldest / hottest) ** share)
+
+
+class _Record:
+    """Reports the best map of all walkers, not too often."""
+
+    def __init__(self, walkers: list[Walker], start: MemoryMap, run: Run) -> None:
+        self.map = start
+        self._walkers = walkers
+        self._run = run
+        self._reported = math.inf
+        self._next_at = time.monotonic()
+
+    def look(self) -> None:
+        """Report if the last report is long ago."""
+        if time.monotonic() >= self._next_at:
+            self.report()
+            self._next_at = time.monotonic() + EVERY_S
+
+    def report(self) -> None:
+        """Report the best map if it is not known yet."""
+        best = min(self._walkers, key=lambda x: x.best)
+        if best.best < min(self._reported, best.start):
+            self._reported, self.map = best.best, best.memory_map()
+            self._run.report(self.map)
+
+
+def _goal(problem: Problem, run: Run) -> Goal:
+    if run.objective is None:
+        return Goal((problem,), (1.0,), (math.inf,))
+    limits_s = run.objective.limits_s
+    return Goal(
+        run.objective.problems,
+        tuple(1 / limit if limit else 1.0 for limit in limits_s),
+        tuple(limit * (1 + 1e-13) for limit in limits_s),
+    )
+
+
+def _progress(run: Run, walkers: list[Walker]) -> Iterator[tuple[float, int]]:
+    """How far the run is, as a share, and how many moves to make then."""
+    started, done, count = time.monotonic(), 0, CHUNK
+    timed = run.iterations is None and run.deadline < math.inf
+    limit = math.inf if timed else run.iterations or MOVES
+    while done < limit and not run.expired:
+        begun = time.monotonic()
+        if timed:
+            yield (begun - started) / (run.deadline - started), count
+            speed = count / max(1e-6, time.monotonic() - begun)
+            count = max(1, int(min(speed * CHUNK_S, 2 * count)))
+        else:
+            count = int(min(CHUNK, limit - done))
+            yield done / limit, count
+            done += count
+
+
+def _meet(walkers: list[Walker]) -> None:
+    """Let those that are behind go on from the best map."""
+    best = min(walkers, key=lambda x: x.best)
+    for walker in walkers:
+        if walker is not best and walker.best > best.best:
+            walker.join(best)

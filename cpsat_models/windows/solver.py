@@ -1,0 +1,114 @@
+"""The strategy ``windows``: parts of a map solved exactly, one after the other."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from random import Random
+
+from hybridalloc.baselines.plan import Plan
+from hybridalloc.cpsat_models.windows.building import build
+from hybridalloc.cpsat_models.windows.choice import Choice
+from hybridalloc.cpsat_models.windows.clock import Clock
+from hybridalloc.cpsat_models.windows.exact import solve_exactly
+from hybridalloc.cpsat_models.windows.options import WindowsConfig
+from hybridalloc.cpsat_models.windows.soundness import is_sound
+from hybridalloc.cpsat_models.windows.splicing import splice
+from hybridalloc.cpsat_models.windows.surroundings import (
+    Crossing,
+    Surroundings,
+    Window,
+)
+from hybridalloc.loops import Loops
+from hybridalloc.memory_map import MemoryMap
+from hybridalloc.problem import Problem
+from hybridalloc.solver import UNANSWERED, Outcome, Run
+
+WINDOWS = 1_000
+"""How many are solved where neither a deadline nor their number is given."""
+
+
+class Windows:
+    """Large-neighbourhood search (Shaw, CP 1998): small windows are solved by CP-SAT.
+
+    An iteration is one window. Begins with the warm start, otherwise with what is
+    pinned to fast memory alone.
+    """
+
+    def __init__(self, config: WindowsConfig | None = None) -> None:
+        self.config = config or WindowsConfig()
+
+    def solve(self, problem: Problem, run: Run) -> Outcome:
+        """Improve a map window by window."""
+        start = run.warm_start
+        if start is None:
+            plan = Plan(problem, Loops(problem.program))
+            if not plan.place_pinned():
+                return UNANSWERED
+            start = plan.memory_map()
+        run.report(start)
+        if run.expired:
+            return Outcome(start)
+        search = _Search(problem, start, self.config, run)
+        search.run()
+        return Outcome(search.map)
+
+
+class _Search:
+    def __init__(
+        self, problem: Problem, start: MemoryMap, config: WindowsConfig, run: Run
+    ) -> None:
+        self._problem, self._config, self._run = problem, config, run
+        self._objective = run.objective_of(problem)
+        self._loops = Loops(problem.program)
+        self._choice = Choice(problem, config, Random(run.seed))
+        self._clock = Clock(problem, run)
+        self._take(self._surroundings_of(start), Window(0, len(problem.program)))
+
+    def _surroundings_of(self, memory_map: MemoryMap) -> Surroundings:
+        return Surroundings(self._problem.program, self._loops, memory_map)
+
+    def _take(self, surroundings: Surroundings, window: Window) -> None:
+        """Go on from a map that is new in a window."""
+        self._surroundings, self.map = surroundings, surroundings.map
+        self._score = self._objective.score(self.map)
+        self._clock.measure(surroundings, window)
+
+    def run(self) -> None:
+        """Solve window after window."""
+        left = self._run.iterations
+        if left is None:
+            left = WINDOWS if self._run.deadline == math.inf else -1
+        while left and not self._run.expired:
+            window = self._choice.window(self._clock.lost)
+            if window is None:
+                return
+            left -= 1
+            if len(window) > self._config.most_instructions:
+                continue
+            every = list(self._surroundings.crossings(window))
+            crossings = self._choice.buffers(every)
+            solved = not crossings or self._improve(window, crossings)
+            whole = len(window) == len(self._problem.program)
+            if solved and whole and len(crossings) == len(every):
+                return
+
+    def _improve(self, window: Window, crossings: list[Crossing]) -> bool:
+        """Solve one window: whether nothing in it can be better than what was found."""
+        small = build(self._problem, self._surroundings, window, crossings, self._clock)
+        answer, solved = small.present, False
+        with suppress(TimeoutError):
+            answer, solved = solve_exactly(
+                small,
+                self._run,
+                seconds=self._config.window_s,
+                most_literals=self._config.most_literals,
+            )
+        self._choice.learn(solved=solved)
+        spliced = splice(small, answer) if answer is not small.present else None
+        if spliced is not None and self._objective.score(spliced) < self._score:
+            surroundings = self._surroundings_of(spliced)
+            if is_sound(self._problem, small, surroundings):
+                self._run.report(spliced)
+                self._take(surroundings, window)
+        return solved

@@ -1,0 +1,79 @@
+"""The arguments of ``solve()``: refused where they are nothing that it takes."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from pathlib import Path
+
+from hybridalloc.errors import UsageError
+from hybridalloc.memory_map import MemoryMap
+from hybridalloc.objective import Robust
+from hybridalloc.problem import CostModel, Problem
+from hybridalloc.target import Target
+
+
+def require(problem: object, warm_start: object, **numbers: object) -> None:
+    """Refuse what is nothing of the kind that ``solve`` takes.
+
+    Raises:
+        UsageError: An argument is of another type, or the time limit is negative.
+    """
+    if not isinstance(problem, Problem | Path | str):
+        raise UsageError(f"problem {problem!r}: expected a Problem or a path")
+    if not isinstance(warm_start, MemoryMap | None):
+        raise UsageError(
+            f"warm start {warm_start!r}: expected a MemoryMap, such as "
+            f"problem.compiler_map"
+        )
+    for name, value in numbers.items():
+        kind = Real if name == "time_limit" else Integral
+        if isinstance(value, bool) or not isinstance(value, kind):
+            what = "number" if kind is Real else "whole number"
+            raise UsageError(f"{name} {value!r}: expected a {what}")
+        if name == "time_limit" and not value >= 0:
+            raise UsageError(f"time limit {value} is not >= 0 seconds")
+
+
+def read(
+    problem: Problem | Path | str,
+    target: Target | str | None,
+    cost_model: CostModel | str | None,
+    capacity: int | None,
+    max_slices: int | None,
+) -> Problem:
+    """The problem itself, or the one at a path.
+
+    Raises:
+        UsageError: What goes with a path is given with a problem, or is not known.
+        InputError: The path cannot be read as a problem.
+    """
+    if isinstance(problem, Problem):
+        if any(x is not None for x in (target, cost_model, capacity, max_slices)):
+            raise UsageError(
+                "target, cost_model, capacity and max_slices go with a path; a problem "
+                "carries its own"
+            )
+        return problem
+    from hybridalloc.io.read import read_problem
+
+    return read_problem(
+        problem,
+        target=target,
+        cost_model=cost_model,
+        capacity=capacity,
+        max_slices=max_slices,
+    )
+
+
+def robust_objective(problem: Problem, warm_start: MemoryMap | None) -> Robust:
+    """The objective of being worse than the warm start under neither cost model.
+
+    Raises:
+        UsageError: There is no warm start, or the program carries no estimates.
+    """
+    if warm_start is None:
+        raise UsageError(
+            "robust: expected a warm start, the map than which none may be slower "
+            "under either cost model"
+        )
+    return Robust.against(problem, warm_start)
