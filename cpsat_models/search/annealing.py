@@ -9,7 +9,8 @@ import numpy as np
 from hybridalloc.arrays import Floats, Ints
 from hybridalloc.cpsat_models.search.directory import int_row, ints
 from hybridalloc.cpsat_models.search.edits import accept, judge, put, take, undo
-from hybridalloc.cpsat_models.search.moves import move, saving
+from hybridalloc.cpsat_models.search.moves import move
+from hybridalloc.cpsat_models.search.rebuilding import saving
 from hybridalloc.cpsat_models.search.tables import (
     ACTIVE,
     COUNTS,
@@ -61,7 +62,10 @@ def anneal(
     for number in range(count):
         if int_row(state, COUNTS)[N_SPARE] < SPARED:
             return number
-        kind, done = move(world, state, clocks, shares, random)
+        drawn, kind = random.random(), 0
+        while drawn >= shares[kind] and kind < len(shares) - 1:
+            kind += 1
+        done = move(world, state, clocks, kind, random)
         tried[kind, 0] += 1
         if not done or int_row(state, COUNTS)[N_LOGGED] == 0:
             undo(world, state, clocks)

@@ -8,15 +8,17 @@ looks up those that it uses. Whoever makes a directory keeps its arrays alive.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, cast
 
 import numpy as np
-from numba import carray, types
+from numba import types
 from numba.extending import intrinsic
+from numba.np.arrayobj import make_array, populate_array
 
 from hybridalloc.arrays import Floats, Ints
-from hybridalloc.jit import compiled
+
+Accessor = Callable[[Ints, int], Any]
 
 
 def directory(arrays: Iterable[Floats | Ints]) -> Ints:
@@ -40,46 +42,42 @@ def directory(arrays: Iterable[Floats | Ints]) -> Ints:
     return np.array(rows, dtype=np.int64)
 
 
-@intrinsic  # type: ignore[untyped-decorator]  # numba has no types
-def _pointer(context: Any, address: Any) -> Any:
-    """An address as a pointer."""
-    del context
+def _accessor(dtype: Any, dimensions: int) -> Accessor:
+    """A function of a directory and a row in it, for compiled code: the array there."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        del context, signature
-        from llvmlite import ir
+    def view(context: Any, where: Any, which: Any) -> Any:
+        del context
 
-        return builder.inttoptr(arguments[0], ir.IntType(8).as_pointer())
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            entries = make_array(where)(context, builder, arguments[0]).data
+            first = builder.mul(arguments[1], arguments[1].type(3))
+            address, *shape = (
+                builder.load(builder.gep(entries, [builder.add(first, first.type(k))]))
+                for k in range(1 + dimensions)
+            )
+            made = make_array(signature.return_type)(context, builder)
+            width = first.type(8)
+            strides = [width] if dimensions == 1 else [builder.mul(shape[1], width), width]
+            populate_array(
+                made,
+                data=builder.inttoptr(address, made.data.type),
+                shape=shape,
+                strides=strides,
+                itemsize=8,
+                meminfo=None,
+            )
+            return made._getvalue()
 
-    return types.voidptr(address), generate
+        return types.Array(dtype, dimensions, "C")(where, types.intp), generate
 
-
-@compiled
-def ints(where: Ints, which: int) -> Ints:
-    """An array of whole numbers, with two dimensions.
-
-    Args:
-        where: The directory.
-        which: The array's row in it.
-    """
-    shape = where[which, 1], where[which, 2]
-    return carray(_pointer(where[which, 0]), shape, np.int64)
-
-
-@compiled
-def floats(where: Ints, which: int) -> Floats:
-    """An array of floating-point numbers, with two dimensions; see ``ints``."""
-    shape = where[which, 1], where[which, 2]
-    return carray(_pointer(where[which, 0]), shape, np.float64)
+    return cast(Accessor, intrinsic(view))
 
 
-@compiled
-def int_row(where: Ints, which: int) -> Ints:
-    """An array of whole numbers, with one dimension; see ``ints``."""
-    return carray(_pointer(where[which, 0]), (where[which, 1],), np.int64)
-
-
-@compiled
-def float_row(where: Ints, which: int) -> Floats:
-    """An array of floating-point numbers, with one dimension; see ``ints``."""
-    return carray(_pointer(where[which, 0]), (where[which, 1],), np.float64)
+ints = _accessor(types.int64, 2)
+"""An array of whole numbers, with two dimensions."""
+floats = _accessor(types.float64, 2)
+"""An array of floating-point numbers, with two dimensions."""
+int_row = _accessor(types.int64, 1)
+"""An array of whole numbers, with one dimension."""
+float_row = _accessor(types.float64, 1)
+"""An array of floating-point numbers, with one dimension."""

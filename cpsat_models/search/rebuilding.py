@@ -1,0 +1,250 @@
+"""Rebuilding: a stay that is wanted is placed, and then what it had to give way to."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hybridalloc.arrays import Ints
+from hybridalloc.cpsat_models.search.clock import time_instruction
+from hybridalloc.cpsat_models.search.directory import float_row, floats, int_row, ints
+from hybridalloc.cpsat_models.search.drafts import draft, redraft
+from hybridalloc.cpsat_models.search.edits import TAKEN, put, take
+from hybridalloc.cpsat_models.search.places import (
+    NOWHERE,
+    bases,
+    block,
+    cheapest,
+    fit,
+    may_fit,
+)
+from hybridalloc.cpsat_models.search.tables import (
+    ACCESS,
+    BLOCKED,
+    BUFFER,
+    COUNTS,
+    CROSS,
+    DRAFT,
+    ELAPSED,
+    FAST,
+    FIRST,
+    FIRST_ACCESS,
+    FIXED,
+    FROM_HERE,
+    INSTRUCTION,
+    KIND,
+    LAST,
+    LOG,
+    N_LOGGED,
+    OF_BUFFER,
+    OFFSET,
+    POINTS,
+    RUNS,
+    SLOTS,
+    STAY,
+    STAYS,
+    SUMS,
+    TERMS,
+    TIMES,
+    USES,
+    VALUES,
+    WEIGHT,
+)
+from hybridalloc.jit import compiled
+
+NOBODY = -1
+MOST_TAKEN = 40
+"""Allocations that may give way to one."""
+NEAR = 12
+"""Stays before and after an instruction that count as near it."""
+FILLERS = 5
+"""Stays near a change that are tried in the room that is left."""
+NOISE = 0.5
+"""By which part the value of what gives way may appear smaller."""
+USUALLY = 0.7
+"""How often an allocation goes to the low end of the smallest gap that holds it."""
+STALLING = 0.5
+"""How often the program may wait for the copies of what is placed again."""
+LOOKS = 4
+"""Parts of a stay that are drawn for one to be placed."""
+
+
+@compiled
+def saving(world: Ints, state: Ints, clocks: Ints, stay: int) -> float:
+    """By how much the objective would fall if fast memory served a stay, too."""
+    stays, uses, points = ints(world, STAYS), ints(world, USES), ints(world, POINTS)
+    fast, total = int_row(state, FAST), 0.0
+    for use in range(stays[stay, FIRST], stays[stay, LAST] + 1):
+        t, i = uses[use, INSTRUCTION], uses[use, ACCESS]
+        if fast[i]:
+            continue
+        begin, end = points[t, FIRST_ACCESS], points[t + 1, FIRST_ACCESS]
+        fast[i] = True
+        for k in range(clocks.shape[0]):
+            clock = clocks[k]
+            after, _ = time_instruction(clock, fast, begin, end, t)
+            saved = floats(clock, TIMES)[t, ELAPSED] - after
+            runs = floats(clock, TERMS)[t, RUNS]
+            total += float_row(clock, SUMS)[WEIGHT] * runs * saved
+        fast[i] = False
+    return total
+
+
+@compiled
+def place(
+    world: Ints,
+    state: Ints,
+    clocks: Ints,
+    stay: int,
+    slot: int,
+    may_stall: bool,
+    may_displace: bool,
+    random: np.random.Generator,
+) -> bool:
+    """Place a stay, if need be where what gives way is worth least.
+
+    Where that fails what was taken out stays out, for the caller to take back.
+
+    Args:
+        world: What does not change.
+        state: The map.
+        clocks: The cost models.
+        stay: Which.
+        slot: What to place just as it was, or ``NOBODY``.
+        may_stall: Whether the program may wait for its copies.
+        may_displace: Whether others may give way.
+        random: Draws.
+    """
+    if slot != NOBODY:
+        drafted = redraft(world, state, slot)
+    else:
+        drafted = draft(world, state, clocks[0], stay, may_stall, random)
+    row = int_row(state, DRAFT)
+    if not drafted or not (may_displace or may_fit(world, state, row)):
+        return False
+    count = block(world, state, row)
+    least, most = bases(world, row)
+    fixed = ints(world, STAYS)[stay, FIXED]
+    if fixed >= 0:
+        least, most = max(least, fixed), min(most, fixed)
+    if least > most:
+        return False
+    blocked = ints(state, BLOCKED)
+    style = 0 if random.random() < USUALLY else int(4 * random.random())
+    base = fit(blocked, count, least, most, style)
+    if base == NOWHERE and may_displace:
+        base = cheapest(state, count, least, most, NOISE, random)
+        for k in range(count):
+            if base != NOWHERE and is_first(blocked, k, base):
+                take(world, state, clocks, blocked[k, 2])
+    if base == NOWHERE or int_row(state, COUNTS)[N_LOGGED] > MOST_TAKEN:
+        return False
+    row[OFFSET] = base
+    put(world, state, clocks, row, saving(world, state, clocks, stay))
+    return True
+
+
+@compiled
+def is_first(blocked: Ints, k: int, base: int) -> bool:
+    """Whether an interval blocks a base, the first of its slot to do so."""
+    if not blocked[k, 0] <= base < blocked[k, 1]:
+        return False
+    for i in range(k):
+        same = blocked[i, 2] == blocked[k, 2]
+        if same and blocked[i, 0] <= base < blocked[i, 1]:
+            return False
+    return True
+
+
+@compiled
+def rebuild(
+    world: Ints,
+    state: Ints,
+    clocks: Ints,
+    wanted: int,
+    again: bool,
+    near: int,
+    random: np.random.Generator,
+) -> bool:
+    """Place a stay, then what is out, then others: whether the first came about.
+
+    Args:
+        world: What does not change.
+        state: The map, some of which has been taken out.
+        clocks: The cost models.
+        wanted: A stay that is placed whatever must give way, or ``NOBODY``.
+        again: Whether what is out is placed where it fits now, or else a part of it.
+        near: An instruction near which others are placed then, or ``NOBODY``.
+        random: Draws.
+    """
+    log, counts = ints(state, LOG), int_row(state, COUNTS)
+    if wanted != NOBODY:
+        if not place(world, state, clocks, wanted, NOBODY, True, True, random):
+            return False
+    logged = counts[N_LOGGED] if again else 0
+    order = np.empty(logged)
+    for k in range(logged):
+        order[k] = 1.0
+        if log[k, 1] == TAKEN:
+            order[k] = -float_row(state, VALUES)[log[k, 0]] * random.random()
+    ranks = np.argsort(order)
+    fillers = first_filler(world, near, random)
+    for k in range(3 * logged + fillers[1]):
+        slot, may_stall = NOBODY, random.random() < STALLING
+        if k < 3 * logged:
+            old = log[ranks[k // 3], 0]
+            if order[ranks[k // 3]] > 0 or log[ranks[k // 3], 1] != TAKEN:
+                continue
+            stay = ints(state, SLOTS)[old, STAY]
+            if k % 3 == 0:
+                slot = old
+            elif k % 3 == 2:
+                stay, may_stall = draw_part(world, stay, random), True
+        else:
+            stay, may_stall = fillers[0] + int(random.random() * 2 * NEAR), False
+            stay = useful(world, state, clocks, stay)
+        if stay == NOBODY:
+            continue
+        if place(world, state, clocks, stay, slot, may_stall, False, random) and (
+            k < 3 * logged
+        ):
+            order[ranks[k // 3]] = 1.0
+    return True
+
+
+@compiled
+def first_filler(
+    world: Ints, near: int, random: np.random.Generator
+) -> tuple[int, int]:
+    """The first stay near an instruction, and how many to try of those after it."""
+    count = world[STAYS, 1]
+    if near == NOBODY or count == 0:
+        return 0, 0
+    return max(0, ints(world, POINTS)[near, FROM_HERE] - NEAR), FILLERS
+
+
+@compiled
+def useful(world: Ints, state: Ints, clocks: Ints, stay: int) -> int:
+    """A stay if it would save any time where it is placed, or ``NOBODY``."""
+    if stay >= world[STAYS, 1] or ints(world, STAYS)[stay, KIND] == CROSS:
+        return NOBODY
+    return stay if saving(world, state, clocks, stay) > 0 else NOBODY
+
+
+@compiled
+def draw_part(world: Ints, stay: int, random: np.random.Generator) -> int:
+    """A stay that is a part of another one of its buffer, or ``NOBODY``."""
+    stays, of_buffer = ints(world, STAYS), int_row(world, OF_BUFFER)
+    buffer = stays[stay, BUFFER]
+    begin, end = of_buffer[buffer], of_buffer[buffer + 1]
+    if stays[stay, FIRST] == stays[stay, LAST]:
+        return NOBODY
+    for _ in range(LOOKS):
+        part = of_buffer[begin + int(random.random() * (end - begin))]
+        within = (
+            stays[stay, FIRST] <= stays[part, FIRST]
+            and stays[part, LAST] <= stays[stay, LAST]
+            and stays[part, KIND] != CROSS
+        )
+        if part != stay and within:
+            return int(part)
+    return NOBODY
