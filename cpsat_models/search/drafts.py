@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from hybridalloc.arrays import Ints
-from hybridalloc.cpsat_models.search.copies import due_after, issue_before, may_copy
+from hybridalloc.cpsat_models.search.copies import (
+    due_after,
+    issue_before,
+    may_copy,
+    outside_after,
+    outside_before,
+)
 from hybridalloc.cpsat_models.search.directory import float_row, floats, int_row, ints
 from hybridalloc.cpsat_models.search.tables import (
     BEGIN,
@@ -62,6 +68,10 @@ SLICED = 0.15
 """How often a prefetch is sliced where it may be."""
 EARLY = 0.3
 """How often it is issued earlier than need be."""
+LATE = 0.1
+LATE_ANYWAY = 0.6
+"""How often a copy has less time than it takes, for the sake of space: where there is
+idle time for it, and where there is not."""
 ALWAYS = 0.3
 """How often a cross-program prefetch is held all the time."""
 
@@ -140,6 +150,9 @@ def draft(
         )
         if due > deadline or (rest_s > 0 and not may_stall):
             return False
+        if may_stall and random.random() < (LATE if rest_s == 0 else LATE_ANYWAY):
+            due = issue + int(random.random() * (due - issue + 1))
+            due = min(deadline, outside_after(world, due, body))
         if not may_copy(
             ints(state, OUTSTANDING)[:, EVICTING],
             issue,
@@ -189,8 +202,12 @@ def draft_prefetch(
         )
         if rest_s > 0 and not may_stall:
             return False
-        row[box + BEGIN] = point
-    row[BOXES], row[FROM] = count, point
+        if may_stall and random.random() < (LATE if rest_s == 0 else LATE_ANYWAY):
+            last = row[READY] if k == 0 else row[FROM]
+            point += int(random.random() * (last - point + 1))
+            point = outside_before(world, point, body)
+        row[box + BEGIN] = row[FROM] = point
+    row[BOXES] = count
     fetching, limit = (
         ints(state, OUTSTANDING)[:, FETCHING],
         int_row(world, LIMITS)[MOST_FETCHING],

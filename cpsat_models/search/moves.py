@@ -21,6 +21,7 @@ from hybridalloc.cpsat_models.search.tables import (
     COST,
     COUNTS,
     CROSS,
+    CROSSINGS,
     ELAPSED,
     END,
     FIRST,
@@ -54,11 +55,11 @@ from hybridalloc.cpsat_models.search.tables import (
 )
 from hybridalloc.jit import compiled
 
-DISPLACE, RUIN, RESIZE, REISSUE, REMOVE = range(5)
+DISPLACE, RUIN, RESIZE, REISSUE, REMOVE, EXCHANGE = range(6)
 """Kinds of moves: place a stay where what is in its way is worth least; take out
 allocations around an instruction; place another stay instead of one of the same buffer;
-issue copies at other points; take out an allocation."""
-KINDS = 5
+issue copies at other points; take out an allocation; choose another cross-program
+prefetch."""
 
 DRAWS = 12
 """Stays drawn for one to be placed; the one that saves most for its cost is taken."""
@@ -93,6 +94,8 @@ def move(
     wanted, near = NOBODY, NOBODY
     if kind == DISPLACE:
         wanted = draw_stay(world, state, clocks, random)
+    elif kind == EXCHANGE:
+        wanted = draw_crossing(world, random)
     else:
         slot = any_slot(state, random)
         if slot != NOBODY:
@@ -141,6 +144,15 @@ def remove_rivals(
             return False
         take(world, state, clocks, slot)
     return True
+
+
+@compiled
+def draw_crossing(world: Ints, random: np.random.Generator) -> int:
+    """A stay that is a cross-program prefetch, or ``NOBODY``."""
+    count = world[CROSSINGS, 1]
+    if count == 0:
+        return NOBODY
+    return int(int_row(world, CROSSINGS)[int(random.random() * count)])
 
 
 @compiled

@@ -12,7 +12,7 @@ from hybridalloc.arrays import Floats, Ints
 
 # Tables of World, State and Clock, in the order of their fields.
 STAYS, WEIGHTS, USES, OF_BUFFER, ACCESSED, POINTS, LOOPS = range(7)
-TRIP_COUNTS, STEPS, RESERVED, LIMITS = range(7, 11)
+TRIP_COUNTS, STEPS, RESERVED, LIMITS, CROSSINGS = range(7, 12)
 
 SLOTS, VALUES, ACTIVE, SPANS, SPARE, HEADS, FAST, LOAD, OUTSTANDING = range(9)
 CLAIMS, QUEUED, COPIES, WORKS, LOG, COUNTS, BLOCKED, DRAFT = range(9, 17)
@@ -117,6 +117,8 @@ class World(NamedTuple):
     limits: Ints
     """(6,): units of fast memory, outstanding prefetches and evictions, cross-program
     prefetches, slices, and 1 if any instruction needs scratch."""
+    crossings: Ints
+    """(stays that are cross-program prefetches,)"""
 
 
 class Clock(NamedTuple):

@@ -30,6 +30,8 @@ class MoveShares:
     """Issue copies at other points."""
     remove: float = 0.7
     """Take out an allocation."""
+    exchange: float = 0.3
+    """Choose another cross-program prefetch."""
 
     def __post_init__(self) -> None:
         for name in self.__slots__:

@@ -78,6 +78,7 @@ def build_world(problem: Problem, rows: Sequence[Row], weights: Weights) -> Worl
                 any(x.scratch_bytes for x in program.instructions),
             ]
         ),
+        crossings=np.flatnonzero(stays[:, tables.KIND] == tables.CROSS),
     )
 
 
