@@ -92,13 +92,10 @@ class Annealing:
     def _greedy_map(self, problem: Problem, run: Run) -> MemoryMap | None:
         """The map of ``greedy``, in its share of the time."""
         deadline = run.deadline
-        if run.iterations is None and deadline < math.inf:
-            deadline -= (1 - self.config.greedy_share) * run.remaining_s
-        return (
-            Greedy()
-            .solve(problem, replace(run, deadline=deadline, iterations=None))
-            .map
-        )
+        if run.iterations is None:
+            deadline = run.until(self.config.greedy_share)
+        limited = replace(run, deadline=deadline, iterations=None)
+        return Greedy().solve(problem, limited).map
 
     def _anneal(
         self,

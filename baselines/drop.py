@@ -27,7 +27,7 @@ def drop(plan: Plan, simulator: Simulator, run: Run) -> None:
 
     Those that save least for the work of their copies are tried first.
     """
-    until = time.monotonic() + SHARE * run.remaining_s
+    until = run.until(SHARE)
     owners = {x: one for group in plan.placed for one in group for x in one.allocations}
     memory_map = MemoryMap(in_queue_order(owners))
     simulation = simulator.simulate(memory_map)

@@ -12,7 +12,6 @@ where the traffic that is left hides behind computation.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -104,7 +103,7 @@ class Knapsack:
         plan.engine.hope_for(0.0)
         generator = np.random.default_rng(run.seed)
         for number in range(self.config.roundings)[: run.iterations]:
-            until = time.monotonic() + self.config.share * run.remaining_s
+            until = run.until(self.config.share)
             timely = replace(run, deadline=until)
             prices.improve(self.config.price_steps, self.config.step, timely)
             if run.expired:

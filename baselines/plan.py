@@ -52,6 +52,11 @@ class Plan:
         running = _inner_product(self.timing.elapsed, self.timing.runs)
         return float(running + self.engine.stalls.sum())
 
+    @property
+    def cross_programs(self) -> int:
+        """How many cross-program prefetches are placed."""
+        return sum(one.is_cross_program for group in self.placed for one in group)
+
     def saving(self, stay: Stay) -> float:
         """Seconds of one run that it would save now, its copies apart."""
         served: set[int] = set()
@@ -190,6 +195,14 @@ class Plan:
         """The map of what is placed."""
         placed = [one for group in self.placed for one in group]
         return MemoryMap(in_queue_order([x for p in placed for x in p.allocations]))
+
+
+def pinned_map(problem: Problem) -> MemoryMap | None:
+    """A map of what is pinned alone; ``None`` if a simple search finds no places."""
+    if not pinned(problem.program):
+        return MemoryMap()
+    plan = Plan(problem, Loops(problem.program))
+    return plan.memory_map() if plan.place_pinned() else None
 
 
 def _inner_product(one: Floats, other: Floats) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from numbers import Integral, Real
 from pathlib import Path
+from typing import cast
 
 from hybridalloc.errors import UsageError
 from hybridalloc.memory_map import MemoryMap
@@ -30,7 +31,7 @@ def require(problem: object, warm_start: object, **numbers: object) -> None:
         if isinstance(value, bool) or not isinstance(value, kind):
             what = "number" if kind is Real else "whole number"
             raise UsageError(f"{name} {value!r}: expected a {what}")
-        if name == "time_limit" and not value >= 0:
+        if name == "time_limit" and not cast(float, value) >= 0:
             raise UsageError(f"time limit {value} is not >= 0 seconds")
 
 

@@ -86,6 +86,15 @@ class Run:
         """Seconds until the deadline, at least 0; infinite without one."""
         return max(0.0, self.deadline - time.monotonic())
 
+    def until(self, share: float) -> float:
+        """When a share of the time left has passed, in seconds of ``time.monotonic()``.
+
+        Infinite without a deadline.
+        """
+        if math.isinf(self.deadline):
+            return self.deadline
+        return self.deadline - (1 - share) * self.remaining_s
+
     @property
     def expired(self) -> bool:
         """Whether the deadline has passed."""

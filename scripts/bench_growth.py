@@ -206,6 +206,12 @@ def growth(figures: dict[int, Figure]) -> str:
     return f"{np.polyfit(lengths, seconds, 1)[0]:.2f}"
 
 
+def tell(line: str) -> None:
+    """Say how far it is, if somebody watches."""
+    if sys.stderr.isatty():
+        print(line, file=sys.stderr)
+
+
 def show(name: str, figures: dict[str, dict[int, Figure]]) -> None:
     """Print the tables of one program."""
     lengths = sorted({n for of_part in figures.values() for n in of_part})
@@ -245,7 +251,7 @@ def main(
                 times = math.ceil(size / len(problem.program))
                 files = write_files(problem, text, times, Path(folder))
                 for part, figure in measure(files, once, split(strategies), time_limit):
-                    print(f"{path.name} x {times}: {part}: {figure}", file=sys.stderr)
+                    tell(f"{path.name} x {times}: {part}: {figure}")
                     figures.setdefault(part, {})[times * len(problem.program)] = figure
         show(path.name, figures)
 

@@ -219,3 +219,18 @@ def test_the_answer_is_worse_under_neither_model(
         assert time_s <= simulate(judged, start).time_s
         assert found.times_s is not None
         assert found.times_s[model] == time_s
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("start", [SLOW, FASTER, Y_ALONE, FASTEST])
+def test_after_lp_which_looks_at_time_alone_a_search_loses_nothing(
+    start: MemoryMap, model: CostModel
+) -> None:
+    """What ``lp`` finds counts only if it is worse under neither model."""
+    problem = replace(TWO_MODELS, cost_model=model)
+    alone = solve(problem, "lp", iterations=2, robust=True, warm_start=start)
+    both = solve(problem, "lp>search", iterations=2, robust=True, warm_start=start)
+    assert alone.map is not None
+    assert both.map is not None
+    score_of = Robust.against(problem, start).score
+    assert score_of(both.map) <= score_of(alone.map) <= score_of(start) == 1

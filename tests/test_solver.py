@@ -268,6 +268,17 @@ def test_a_run_counts_down_to_its_deadline() -> None:
     run.report(SLOW)  # which nobody hears
 
 
+def test_a_share_of_the_time_left_begins_now_and_ends_by_the_deadline(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """At 20, of 80 s: a quarter is over at 40."""
+    with monkeypatch.context() as patched:
+        patched.setattr(time, "monotonic", lambda: 20.0)
+        run = Run(deadline=100.0)
+        assert [run.until(share) for share in (0, 0.25, 1)] == [20, 40, 100]
+        assert [Run().until(share) for share in (0, 1)] == [math.inf, math.inf]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -46,12 +46,18 @@ class Engine:
     """One solve after another, within one deadline."""
 
     def __init__(self, deadline: float, *, workers: int, seed: int) -> None:
-        self._deadline = deadline
+        self.deadline = deadline
+        """In seconds of ``time.monotonic()``."""
         self._workers = workers
         self._seed = seed
         self.solver = cp_model.CpSolver()
         self.deterministic_s = 0.0
         """What CP-SAT counts as seconds of its work, in all."""
+
+    @property
+    def expired(self) -> bool:
+        """Whether the deadline has passed."""
+        return time.monotonic() >= self.deadline
 
     def stop(self) -> None:
         """End the present solve."""
@@ -109,7 +115,7 @@ class Engine:
         parameters.linearization_level = 2
         parameters.exploit_all_lp_solution = False
         parameters.catch_sigint_signal = False
-        seconds = self._deadline - time.monotonic()
+        seconds = self.deadline - time.monotonic()
         if seconds < math.inf:
             parameters.max_time_in_seconds = max(0.0, seconds)
         if deterministic_limit < math.inf:

@@ -57,15 +57,19 @@ class Examiner:
 
     def forbid(self, values: Values) -> bool:
         """Exclude a solution without offsets, and those like it: whether it is one."""
+        return self._place(values) is None
+
+    def _place(self, values: Values) -> MemoryMap | None:
+        """The map of a solution; it and those like it are excluded if there is none."""
         variables = self.formulation.variables
         placed = self._placement.place(extract(variables, values))
         if isinstance(placed, Conflict):
             forbid(variables, placed)
             self._is_exact &= placed.proven
-            return True
+            return None
         if self._is_valid(placed):
             self.incumbent.offer(placed)
-        return False
+        return placed
 
     def examine(self, values: Values, value: Callable[[Linear], int]) -> Verdict:
         """Compare the model's best solution with the truth.
@@ -74,13 +78,12 @@ class Examiner:
             values: Whether a literal is true.
             value: What an expression comes to.
         """
-        if self.forbid(values):
+        placed = self._place(values)
+        if placed is None:
             return Verdict.LEARNED
         if self.incumbent.is_proven:
             return Verdict.DONE
         formulation = self.formulation
-        placed = self._placement.place(extract(formulation.variables, values))
-        assert not isinstance(placed, Conflict)
         is_mixed = not formulation.free_dues and has_both_queues(placed)
         if is_mixed or not self._is_valid(placed):
             return Verdict.TOO_COARSE

@@ -21,6 +21,9 @@ from hybridalloc.cpsat_models.mapping.variables import (
 from hybridalloc.loops import Loops
 from hybridalloc.problem import Problem
 
+COARSER = (1, 1e3, 1e6, 1e9)
+"""By so much longer are units, where CP-SAT cannot hold the numbers of a model."""
+
 
 @dataclass(frozen=True)
 class Formulation:
@@ -51,7 +54,7 @@ def formulate(
     most_literals: float = math.inf,
     deadline: float = math.inf,
 ) -> Formulation | None:
-    """Build the model.
+    """Build the model, in longer units if its numbers are too large for CP-SAT.
 
     Args:
         problem: What is to be mapped.
@@ -67,6 +70,22 @@ def formulate(
     Raises:
         TimeoutError: It could not be built by the deadline.
     """
+    for factor in COARSER:
+        coarser = Units(units.second / factor)
+        made = _build(problem, coarser, free_dues, most_literals, deadline)
+        if made is None or not made.model.validate():
+            break
+    return made
+
+
+def _build(
+    problem: Problem,
+    units: Units,
+    free_dues: bool,
+    most_literals: float,
+    deadline: float,
+) -> Formulation | None:
+    """Build the model in these units."""
     model, loops = Model(deadline), Loops(problem.program)
     skeleton, count = list[Life](), 0
     for life in lives(problem, loops, free_dues=free_dues):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import closing
 from functools import partial
 
@@ -39,7 +38,7 @@ class Guide:
         """Raise the bound, for a share of the time that is left."""
         if self._run.iterations is not None or not self._is_time:
             return  # how far it gets would depend on the machine
-        deadline = time.monotonic() + share * self._run.remaining_s
+        deadline = self._run.until(share)
         part = LinearPart(self._examiner.formulation.model)
         proof = Proof(part, deadline)
         try:
@@ -55,7 +54,7 @@ class Guide:
         """
         if self._examiner.formulation.literals < LEAST_LITERALS or not self._is_time:
             return
-        deadline = time.monotonic() + share * self._run.remaining_s
+        deadline = self._run.until(share)
         for _ in range(MOST_SEARCHES):
             best = self._search_once(deadline)
             if best is None or self._incumbent.is_proven:

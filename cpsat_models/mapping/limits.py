@@ -17,13 +17,14 @@ def keeps_limits(problem: Problem, memory_map: MemoryMap) -> bool:
 
     Args:
         problem: Whose target says how many.
-        memory_map: Without slices.
+        memory_map: With offsets.
     """
-    engine = problem.target.copy_engine
+    engine, buffers = problem.target.copy_engine, problem.program.buffers
     fetches = [
-        (x.start, x.ready)
+        (issue, x.ready)
         for x in memory_map.allocations
         if x.origin is Origin.PREFETCHED
+        for _, _, issue in x.parts(buffers[x.buffer].size)
     ]
     evictions = [
         (x.eviction.issue, x.eviction.due)

@@ -69,7 +69,7 @@ class Placement:
                 return Conflict(tuple(group.literals))
         proven, exact = self._exactly(groups, LONGEST_S)
         if exact is not None:
-            return _as_map(draft, groups, exact)
+            return as_map(draft, groups, exact)
         if not proven:
             literals = (x for group in groups for x in group.literals)
             return Conflict(tuple(literals), proven=False)
@@ -81,7 +81,7 @@ class Placement:
         if any(group.overlaps_itself() for group in groups):
             return None
         offsets = self._packed(groups, PACKINGS)
-        return None if offsets is None else _as_map(draft, groups, offsets)
+        return None if offsets is None else as_map(draft, groups, offsets)
 
     def _packed(self, groups: Sequence[Group], packings: int) -> list[int] | None:
         """Offsets by packing; None if that finds none."""
@@ -91,6 +91,7 @@ class Placement:
             scratch=self._scratch,
             goal=self._problem.target.capacity,
             rng=np.random.default_rng(0),
+            deadline=self._engine.deadline,
             iterations=packings,
         )
         known = [offset for offset in offsets if offset is not None]
@@ -161,15 +162,24 @@ class Placement:
         return Conflict(literals)
 
     def _is_impossible(self, groups: list[Group]) -> bool:
-        """Whether it is proven that there are no offsets."""
+        """Whether it is proven that there are no offsets, in time."""
         self._attempts -= 1
-        if self._attempts < 0 or self._packed(groups, FEW_PACKINGS) is not None:
+        if self._attempts < 0 or self._engine.expired:
+            return False
+        if self._packed(groups, FEW_PACKINGS) is not None:
             return False
         proven, found = self._exactly(groups, LESS_S)
         return proven and found is None
 
 
-def _as_map(draft: Draft, groups: Sequence[Group], offsets: list[int]) -> MemoryMap:
+def as_map(draft: Draft, groups: Sequence[Group], offsets: list[int]) -> MemoryMap:
+    """The map of a draft.
+
+    Args:
+        draft: Its stays.
+        groups: Those that share their places.
+        offsets: (groups,): in bytes.
+    """
     by_number = {
         stay.number: offset
         for group, offset in zip(groups, offsets, strict=True)

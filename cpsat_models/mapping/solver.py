@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from hybridalloc.baselines.pins import pinned
-from hybridalloc.baselines.plan import Plan
+from hybridalloc.baselines.plan import pinned_map
 from hybridalloc.bounds import lower_bound
 from hybridalloc.cpsat_models.mapping.engine import Engine
 from hybridalloc.cpsat_models.mapping.examiner import Examiner, Verdict
@@ -18,8 +17,6 @@ from hybridalloc.cpsat_models.mapping.options import CpSatOptions
 from hybridalloc.cpsat_models.mapping.rounds import Rounds
 from hybridalloc.cpsat_models.mapping.units import units_for
 from hybridalloc.interruption import Interruption
-from hybridalloc.loops import Loops
-from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.solver import Outcome, Run
 
@@ -41,7 +38,7 @@ class CpSat:
         incumbent = Incumbent(problem, run)
         if run.warm_start is not None:
             incumbent.offer(run.warm_start)
-        start = _pins(problem)
+        start = pinned_map(problem)
         if start is not None:
             incumbent.offer(start)
         self._bound(problem, incumbent, run)
@@ -93,11 +90,3 @@ class CpSat:
         if incumbent.best is not None:
             rounds.hint(hints_from(formulation.variables, incumbent.best))
         return rounds.all()
-
-
-def _pins(problem: Problem) -> MemoryMap | None:
-    """A map of what is pinned, if a simple search finds any."""
-    if not pinned(problem.program):
-        return MemoryMap()
-    plan = Plan(problem, Loops(problem.program))
-    return plan.memory_map() if plan.place_pinned() else None

@@ -21,6 +21,8 @@ from hybridalloc.problem import Problem
 ROUNDING = 1e-6
 MOST_UNITS = 10**11
 LEAST_UNITS = 10**7
+LONGEST = 1e13
+"""No time is longer than so many, so that CP-SAT can hold sums of them."""
 STALL_SLACK = 3
 """Units that a stall yields without being paid: one for each queue, one for itself."""
 
@@ -45,12 +47,13 @@ class Units:
         return units / self.second
 
 
-def units_for(problem: Problem, slow_s: float) -> Units:
+def units_for(problem: Problem, slow_s: float, longest_s: float = 0.0) -> Units:
     """Units short enough for a problem.
 
     Args:
         problem: What is to be mapped.
         slow_s: Seconds of one run with everything in slow memory.
+        longest_s: Seconds of one run at most, if that is much more.
     """
     program = problem.program
     slack = sum(
@@ -58,7 +61,20 @@ def units_for(problem: Problem, slow_s: float) -> Units:
         for count, x in zip(program.multiplicity, program.instructions, strict=True)
     )
     wanted = max(LEAST_UNITS, slack / ROUNDING)
-    return Units(min(wanted, MOST_UNITS) / slow_s if slow_s > 0 else 1.0)
+    longest_s = max(slow_s, longest_s) + _copies_s(problem)
+    second = min(wanted, MOST_UNITS) / slow_s if slow_s > 0 else 1.0
+    return Units(min(second, LONGEST / longest_s) if longest_s > 0 else second)
+
+
+def _copies_s(problem: Problem) -> float:
+    """Seconds that copies of all buffers take, back and forth around each access."""
+    program, slow = problem.program, problem.target.slow
+    a_byte_s = 1 / slow.read_bandwidth + 1 / slow.write_bandwidth
+    startup_s = 2 * problem.target.copy_engine.startup_s
+    return sum(
+        len(uses) * (startup_s + buffer.size * a_byte_s)
+        for buffer, uses in zip(program.buffers, program.uses, strict=True)
+    )
 
 
 def idle_slack(accesses: int) -> int:

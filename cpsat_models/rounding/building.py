@@ -16,7 +16,6 @@ from hybridalloc.baselines.placed import Placed, in_queue_order
 from hybridalloc.baselines.plan import Plan
 from hybridalloc.baselines.stays import Stay, candidate_stays
 from hybridalloc.cpsat_models.rounding.config import LpConfig
-from hybridalloc.cpsat_models.rounding.limits import until_share
 from hybridalloc.cpsat_models.rounding.load import Load
 from hybridalloc.cpsat_models.rounding.settling import Settled
 from hybridalloc.cpsat_models.rounding.slicing import place_sliced
@@ -65,7 +64,7 @@ class Builder:
 
     def build(self, settled: Settled) -> Plan | None:
         """The best plan of a decision; ``None`` if what is pinned has no place."""
-        run = replace(self._run, deadline=until_share(self._run, LOAD_SHARE))
+        run = replace(self._run, deadline=self._run.until(LOAD_SHARE))
         plans: list[Plan] = []
         for order in Order:
             if plans and run.expired:
@@ -121,8 +120,7 @@ class Builder:
         moves = Moves(plan, self._candidates, self._run)
         moves.place_all(may_stall=True)
         moves.displace_all(self._config.displacements)
-        if not any(one.is_cross_program for group in plan.placed for one in group):
-            moves.place_cross_programs(self._config.cross_programs)
+        moves.place_cross_programs(self._config.cross_programs)
         self._complete(plan, self._run)
         return plan
 

@@ -14,7 +14,6 @@ from hybridalloc.cpsat_models.rounding.building import Builder
 from hybridalloc.cpsat_models.rounding.config import LpConfig
 from hybridalloc.cpsat_models.rounding.dive import Diver, Manner
 from hybridalloc.cpsat_models.rounding.holding import Holding, Holdings, StayFinder
-from hybridalloc.cpsat_models.rounding.limits import until_share
 from hybridalloc.cpsat_models.rounding.settling import settle
 from hybridalloc.loops import Loops
 from hybridalloc.problem import Problem
@@ -75,7 +74,7 @@ class Maps:
             if not self.is_time:
                 return
             began = time.monotonic()
-            until = until_share(self._run, DIVE_SHARE)
+            until = self._run.until(DIVE_SHARE)
             decided = diver.dive(values, missing, manner, self._rng, until)
             found = self._build(list(holdings.of(decided, HELD)))
             self._left -= 1

@@ -8,8 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from hybridalloc.baselines.greedy import Greedy
-from hybridalloc.baselines.pins import pinned
-from hybridalloc.baselines.plan import Plan
+from hybridalloc.baselines.plan import pinned_map
 from hybridalloc.bounds.bounding import (
     SEARCH_SHARE,
     branch_and_bound,
@@ -20,10 +19,7 @@ from hybridalloc.bounds.linear_solver import LinearSolver
 from hybridalloc.bounds.relaxation import relax, relax_to_instructions
 from hybridalloc.cpsat_models.mapping.incumbent import Incumbent
 from hybridalloc.cpsat_models.rounding.config import LpConfig
-from hybridalloc.cpsat_models.rounding.limits import until_share
 from hybridalloc.cpsat_models.rounding.maps import Maps
-from hybridalloc.loops import Loops
-from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.solver import Outcome, Run
 from hybridalloc.solving import cutoff
@@ -47,7 +43,7 @@ class Lp:
         incumbent = Incumbent(problem, run)
         if run.warm_start is not None:
             incumbent.offer(run.warm_start)
-        start = _pins(problem)
+        start = pinned_map(problem)
         if start is None:
             return incumbent.outcome()
         incumbent.offer(start)
@@ -77,14 +73,14 @@ class _Rounding:
         self._problem, self._incumbent = problem, incumbent
         self._config, self._run = config, run
         self._unit_s = time_unit_s(problem)
-        set_up_until = until_share(run, SET_UP_SHARE)
+        set_up_until = run.until(SET_UP_SHARE)
         self._relaxation = relax(problem, self._unit_s, set_up_until)
         self._search = branch_and_bound(self._relaxation, run.deadline)
 
     def run(self) -> None:
         """Solve the relaxation, make maps of it, and raise the bound."""
         search, began = self._search, time.monotonic()
-        search.deadline = until_share(self._run, self._config.root_share)
+        search.deadline = self._run.until(self._config.root_share)
         search.solve_root(self._cutoff)
         self._take_bound()
         solved = search.first is not None and search.first.optimal
@@ -96,7 +92,7 @@ class _Rounding:
         if self._run.iterations is not None or self._incumbent.is_proven:
             return
         if self._run.remaining_s > took_s:  # or else one step may last too long
-            search.deadline = until_share(self._run, SEARCH_SHARE)
+            search.deadline = self._run.until(SEARCH_SHARE)
             search.run(self._cutoff)
             self._take_bound()
 
@@ -111,18 +107,18 @@ class _Rounding:
 
     def _make_maps(self) -> None:
         """Make maps of the relaxation, then of a more cautious one."""
-        until = until_share(self._run, 1 - self._config.bound_share)
+        until = self._run.until(1 - self._config.bound_share)
         run = replace(self._run, deadline=until)
         maps = Maps(self._problem, self._incumbent, self._config, run)
         maps.make(self._relaxation, self._search.solver, self._search.values)
         if not maps.is_time:
             return
-        set_up_until = until_share(run, SET_UP_SHARE)
+        set_up_until = run.until(SET_UP_SHARE)
         with suppress(TimeoutError):
             cautious = relax(self._problem, self._unit_s, set_up_until, cautious=True)
             solver = LinearSolver(cautious.program)
             solver.add(self._search.cuts)
-            solution = solver.solve(until_share(run, self._config.root_share))
+            solution = solver.solve(run.until(self._config.root_share))
             noise = 0.0
             while solution.optimal and maps.is_time:
                 maps.make(cautious, solver, solution.values, noise)
@@ -134,11 +130,3 @@ def _least_s(problem: Problem) -> float:
     relaxation = relax_to_instructions(problem, time_unit_s(problem))
     search = branch_and_bound(relaxation, math.inf)
     return in_seconds(search.bound, relaxation.unit_s)
-
-
-def _pins(problem: Problem) -> MemoryMap | None:
-    """A map of what is pinned, if a simple search finds any."""
-    if not pinned(problem.program):
-        return MemoryMap()
-    plan = Plan(problem, Loops(problem.program))
-    return plan.memory_map() if plan.place_pinned() else None

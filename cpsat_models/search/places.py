@@ -138,6 +138,17 @@ def fit(blocked: Ints, count: int, least: int, most: int, style: int) -> int:
 
 
 @compiled
+def is_free(blocked: Ints, count: int, least: int, most: int, base: int) -> bool:
+    """Whether one base is not blocked."""
+    if not least <= base <= most:
+        return False
+    for k in range(count):
+        if blocked[k, 0] <= base < blocked[k, 1]:
+            return False
+    return True
+
+
+@compiled
 def cheapest(
     state: Ints,
     count: int,

@@ -15,6 +15,7 @@ from hybridalloc.cpsat_models.search.places import (
     block,
     cheapest,
     fit,
+    is_free,
     may_fit,
 )
 from hybridalloc.cpsat_models.search.tables import (
@@ -62,6 +63,8 @@ NOISE = 0.5
 """By which part the value of what gives way may appear smaller."""
 USUALLY = 0.7
 """How often an allocation goes to the low end of the smallest gap that holds it."""
+SAME = 0.5
+"""How often an allocation that is placed as it was goes where it was, if it can."""
 STALLING = 0.5
 """How often the program may wait for the copies of what is placed again."""
 LOOKS = 4
@@ -128,9 +131,14 @@ def place(
         least, most = max(least, fixed), min(most, fixed)
     if least > most:
         return False
-    blocked = ints(state, BLOCKED)
-    style = 0 if random.random() < USUALLY else int(4 * random.random())
-    base = fit(blocked, count, least, most, style)
+    blocked, base = ints(state, BLOCKED), NOWHERE
+    if slot != NOBODY and random.random() < SAME:
+        base = row[OFFSET]
+        if not is_free(blocked, count, least, most, base):
+            base = NOWHERE
+    if base == NOWHERE:
+        style = 0 if random.random() < USUALLY else int(4 * random.random())
+        base = fit(blocked, count, least, most, style)
     if base == NOWHERE and may_displace:
         base = cheapest(state, count, least, most, NOISE, random)
         for k in range(count):

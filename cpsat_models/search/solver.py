@@ -36,7 +36,7 @@ MEETINGS = 20
 class SearchConfig:
     """The schedule of temperatures, and the moves that are made."""
 
-    hottest: float = 2e-5
+    hottest: float = 1e-4
     """The first temperature, as a share of the run time at the start."""
     coldest: float = 1e-7
     """The last temperature, as a share of the run time at the start."""

@@ -22,13 +22,13 @@ class MoveShares:
 
     displace: float = 5.0
     """Place a stay where what is in its way is worth least."""
-    ruin: float = 2.0
+    ruin: float = 0.5
     """Take out allocations around an instruction and place others there."""
     resize: float = 1.0
     """Place another stay instead of one of the same buffer."""
-    reissue: float = 1.3
+    reissue: float = 2.0
     """Issue copies at other points."""
-    remove: float = 0.7
+    remove: float = 0.5
     """Take out an allocation."""
     exchange: float = 0.3
     """Choose another cross-program prefetch."""

@@ -11,14 +11,11 @@ from hybridalloc.cpsat_models.mapping.formulation import formulate
 from hybridalloc.cpsat_models.mapping.hints import hints_from
 from hybridalloc.cpsat_models.mapping.incumbent import Incumbent
 from hybridalloc.cpsat_models.mapping.rounds import ITERATION_S, Rounds
-from hybridalloc.cpsat_models.mapping.units import Units, units_for
+from hybridalloc.cpsat_models.mapping.units import units_for
 from hybridalloc.cpsat_models.windows.building import WindowProblem
 from hybridalloc.cpsat_models.windows.places import WindowPlacement
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.solver import Run
-
-MOST_UNITS = 1e13
-"""In which no time is longer, so that sums stay whole numbers that CP-SAT can hold."""
 
 
 def solve_exactly(
@@ -41,11 +38,9 @@ def solve_exactly(
     simulator, present_s = incumbent.simulator, incumbent.offer(present)
     if present_s <= 0:
         return present, True
-    second = units_for(problem, present_s).second
-    second = min(second, MOST_UNITS / max(simulator.slow_s, present_s))
     formulation = formulate(
         problem,
-        Units(second),
+        units_for(problem, present_s, longest_s=max(simulator.slow_s, present_s)),
         free_dues=False,
         most_literals=most_literals,
         deadline=own.deadline,

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from hybridalloc.cpsat_models.mapping.engine import Engine
 from hybridalloc.cpsat_models.mapping.extraction import Draft
 from hybridalloc.cpsat_models.mapping.groups import Group, groups_of
-from hybridalloc.cpsat_models.mapping.offsets import Conflict, Placement
-from hybridalloc.memory_map import Allocation, MemoryMap
+from hybridalloc.cpsat_models.mapping.offsets import Conflict, Placement, as_map
+from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.solver import Run
 
@@ -30,24 +30,10 @@ class WindowPlacement(Placement):
             changing: The first so many buffers may change.
         """
         super().__init__(problem, Engine(run.deadline, workers=1, seed=run.seed))
-        self._run = run
         self._changing = changing
-        self._last: tuple[tuple[Allocation, ...], MemoryMap] | None = None
 
     def place(self, draft: Draft) -> MemoryMap | Conflict:
-        """Offsets for all stays, or a conflict of those that may change.
-
-        Asked again for what it was asked last, it answers the same, however late.
-        """
-        key = tuple(stay.allocation() for stay in draft.stays)
-        if self._last is not None and self._last[0] == key:
-            return self._last[1]
-        placed = self._place(draft)
-        if isinstance(placed, MemoryMap):
-            self._last = key, placed
-        return placed
-
-    def _place(self, draft: Draft) -> MemoryMap | Conflict:
+        """Offsets for all stays, or a conflict of those that may change."""
         quick = self.place_quickly(draft)
         if quick is not None:
             return quick
@@ -58,7 +44,7 @@ class WindowPlacement(Placement):
                 return Conflict(tuple(group.literals))
         proven, exact = self._exactly(groups, EXACTLY_S)
         if exact is not None:
-            return super().place(draft)
+            return as_map(draft, groups, exact)
         if not proven:
             return _conflict_of(changing, proven=False)
         fixed = [x for x in groups if x.stays[0].buffer >= self._changing]
@@ -69,8 +55,6 @@ class WindowPlacement(Placement):
         self._attempts = ATTEMPTS
         left = changing
         for group in sorted(changing, key=lambda x: (x.size, len(x.stays))):
-            if self._run.expired:
-                break
             fewer = [x for x in left if x is not group]
             if self._is_impossible([*fixed, *fewer]):
                 left = fewer

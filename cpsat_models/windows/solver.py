@@ -6,7 +6,7 @@ import math
 from contextlib import suppress
 from random import Random
 
-from hybridalloc.baselines.plan import Plan
+from hybridalloc.baselines.plan import pinned_map
 from hybridalloc.cpsat_models.windows.building import build
 from hybridalloc.cpsat_models.windows.choice import Choice
 from hybridalloc.cpsat_models.windows.clock import Clock
@@ -42,10 +42,9 @@ class Windows:
         """Improve a map window by window."""
         start = run.warm_start
         if start is None:
-            plan = Plan(problem, Loops(problem.program))
-            if not plan.place_pinned():
-                return UNANSWERED
-            start = plan.memory_map()
+            start = pinned_map(problem)
+        if start is None:
+            return UNANSWERED
         run.report(start)
         if run.expired:
             return Outcome(start)

@@ -6,15 +6,12 @@ limits that other copies share, and what later evictions and loops expect.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
+from hybridalloc.cpsat_models.mapping.limits import keeps_limits
 from hybridalloc.cpsat_models.windows.building import WindowProblem
 from hybridalloc.cpsat_models.windows.surroundings import Crossing, Surroundings
 from hybridalloc.memory_map import Allocation, MemoryMap, Origin
 from hybridalloc.problem import Problem
 from hybridalloc.program import Program
-
-Span = tuple[int, int]
 
 
 def is_sound(problem: Problem, small: WindowProblem, spliced: Surroundings) -> bool:
@@ -25,7 +22,7 @@ def is_sound(problem: Problem, small: WindowProblem, spliced: Surroundings) -> b
         small: The window's problem.
         spliced: The surroundings of the whole map with an answer of it.
     """
-    return keeps_limits(problem, small, spliced.map) and all(
+    return _keeps_limits(problem, small, spliced.map) and all(
         _writes_before_evictions(problem.program, spliced.of(x.buffer))
         and _evicts_before_fetches(spliced.of(x.buffer))
         and _fits_loops(problem.program, small, x, spliced)
@@ -33,43 +30,16 @@ def is_sound(problem: Problem, small: WindowProblem, spliced: Surroundings) -> b
     )
 
 
-def keeps_limits(problem: Problem, small: WindowProblem, memory_map: MemoryMap) -> bool:
-    """Whether at no point of a window too many copies are outstanding."""
+def _keeps_limits(
+    problem: Problem, small: WindowProblem, memory_map: MemoryMap
+) -> bool:
+    """Whether at no point of a window too many copies are outstanding.
+
+    Elsewhere as many are as before.
+    """
     low, high = small.points[0], small.points[-1]
-    near = [x for x in memory_map.allocations if x.start <= high and x.end >= low]
-    engine = problem.target.copy_engine
-    return (
-        _most(_fetches(near), low, high) <= engine.max_outstanding_prefetches
-        and _most(_evictions(near), low, high) <= engine.max_outstanding_evictions
-    )
-
-
-def _fetches(stays: list[Allocation]) -> Iterator[Span]:
-    for stay in stays:
-        if stay.origin is Origin.PREFETCHED:
-            for issue in [piece.issue for piece in stay.slices] or [stay.start]:
-                yield issue, stay.ready
-
-
-def _evictions(stays: list[Allocation]) -> Iterator[Span]:
-    for stay in stays:
-        if stay.eviction is not None:
-            yield stay.eviction.issue, stay.eviction.due
-
-
-def _most(spans: Iterator[Span], low: int, high: int) -> int:
-    """The most that are outstanding; issued and due at one point counts there."""
-    change = [0] * (high - low + 2)
-    for issue, due in spans:
-        begin, end = max(issue, low), min(max(due, issue + 1), high + 1)
-        if begin < end:
-            change[begin - low] += 1
-            change[end - low] -= 1
-    now = most = 0
-    for step in change:
-        now += step
-        most = max(most, now)
-    return most
+    near = (x for x in memory_map.allocations if x.start <= high and x.end >= low)
+    return keeps_limits(problem, MemoryMap(tuple(near)))
 
 
 def _writes_before_evictions(program: Program, stays: list[Allocation]) -> bool:
@@ -85,8 +55,10 @@ def _writes_before_evictions(program: Program, stays: list[Allocation]) -> bool:
 
 def _evicts_before_fetches(stays: list[Allocation]) -> bool:
     """Whether no prefetch is issued at the point of an eviction that begins there."""
-    at_once = {issue for issue, due in _evictions(stays) if issue == due}
-    return all(issue not in at_once for issue, _ in _fetches(stays))
+    evictions = (x.eviction for x in stays if x.eviction is not None)
+    at_once = {x.issue for x in evictions if x.issue == x.due}
+    fetches = (x for x in stays if x.origin is Origin.PREFETCHED)
+    return not any(at_once & {x.start, *(y.issue for y in x.slices)} for x in fetches)
 
 
 def _fits_loops(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from hybridalloc.benchmarking.records import Ending, TrialRecord
 from hybridalloc.benchmarking.running import ProgramCase, case_of
 from hybridalloc.report.records import Record
-from hybridalloc.solver import PROOF_TOLERANCE
+from hybridalloc.solver import PROOF_TOLERANCE, gap
 
 BEST = "best of all"
 """What stands for the best strategy of each program."""
@@ -58,12 +58,12 @@ class Measurement:
     @property
     def gap(self) -> float | None:
         """Time over the best bound, less 1."""
-        return _above(self.time_s, self.bound_s)
+        return gap(self.time_s, self.bound_s)
 
     @property
     def own_gap(self) -> float | None:
         """Time over the strategy's own bound, less 1."""
-        return _above(self.time_s, self.own_bound_s)
+        return gap(self.time_s, self.own_bound_s)
 
     @property
     def refuted(self) -> bool:
@@ -247,9 +247,3 @@ def _ratio(reference: float | None, time_s: float | None) -> float | None:
     if not reference or not time_s:
         return None
     return reference / time_s
-
-
-def _above(time_s: float | None, bound_s: float | None) -> float | None:
-    if time_s is None or not bound_s:
-        return None
-    return time_s / bound_s - 1

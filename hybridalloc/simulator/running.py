@@ -77,7 +77,12 @@ def elapsed_time(
         fast_bytes: Bytes of those.
         some: Whether there are any.
         seen_s: The further observation of exactly this placement, or -1.
-        compute_s: This and the rest: see ``Costs``.
+        compute_s: As in ``Costs``.
+        empty_s: As in ``Costs``.
+        extra_s: As in ``Costs``.
+        floor_s: As in ``Costs``.
+        line_s: As in ``Costs``.
+        slope_s: As in ``Costs``.
     """
     roofline = max(compute_s, quick + slow)
     if seen_s >= 0:

@@ -25,7 +25,7 @@ from hybridalloc.cpsat_models.mapping.places import offsets_alone
 from hybridalloc.cpsat_models.mapping.proof import Proof
 from hybridalloc.cpsat_models.mapping.units import MOST_UNITS, ROUNDING, units_for
 from hybridalloc.cpsat_models.mapping.variables import Model
-from hybridalloc.memory_map import Allocation, Eviction, Origin
+from hybridalloc.memory_map import Allocation, Eviction, Origin, Slice
 from hybridalloc.program import Buffer, Instruction, Program
 from hybridalloc.simulator import Simulator
 from hybridalloc.solving import solve
@@ -155,7 +155,10 @@ def test_units_are_short_enough_for_the_slack_of_all_steps() -> None:
 
 
 def test_limits_count_copies_at_their_points() -> None:
-    """The second prefetch is issued where the first is due; the eviction is alone."""
+    """The second prefetch is issued where the first is due; the eviction is alone.
+
+    A slice counts as one.
+    """
     machine = target_of(engine=CopyEngine(1, 1))
     problem = replace(CHAIN, target=machine)
     first = Allocation(0, 0, 0, 2, Origin.PREFETCHED, ready=1)
@@ -165,6 +168,8 @@ def test_limits_count_copies_at_their_points() -> None:
     assert keeps_limits(problem, MemoryMap((first, second, evicted)))
     assert not keeps_limits(problem, MemoryMap((first, second, at_once)))
     assert not keeps_limits(problem, MemoryMap((evicted, evicted)))
+    sliced = replace(first, ready=2, end=3, slices=(Slice(4, 0), Slice(4, 1)))
+    assert not keeps_limits(problem, MemoryMap((sliced,)))
 
 
 @pytest.mark.parametrize("free_dues", [False, True])

@@ -17,7 +17,7 @@ from hybridalloc.cpsat_models.windows import Windows, WindowsConfig
 from hybridalloc.cpsat_models.windows.building import WindowProblem, build
 from hybridalloc.cpsat_models.windows.choice import widened
 from hybridalloc.cpsat_models.windows.clock import Clock
-from hybridalloc.cpsat_models.windows.soundness import is_sound, keeps_limits
+from hybridalloc.cpsat_models.windows.soundness import is_sound
 from hybridalloc.cpsat_models.windows.splicing import splice
 from hybridalloc.cpsat_models.windows.surroundings import (
     Crossing,
@@ -220,15 +220,19 @@ def test_an_eviction_is_not_followed_by_a_write_beyond_the_window() -> None:
     assert not is_sound(problem, small, surroundings_of(problem, spliced))
 
 
-def test_copies_beyond_a_window_count_against_the_limit() -> None:
+@pytest.mark.parametrize(("limit", "sound"), [(1, False), (2, True)])
+def test_copies_beyond_a_window_count_against_the_limit(
+    limit: int, sound: bool
+) -> None:
     problem = problem_of([[], [], [reads(A), reads(B)], []])
-    engine = replace(problem.target.copy_engine, max_outstanding_prefetches=1)
+    engine = replace(problem.target.copy_engine, max_outstanding_prefetches=limit)
     problem = replace(problem, target=replace(problem.target, copy_engine=engine))
     one = fetched(0, 2, 3)
     two = replace(one, buffer=B, offset=8)
     small = window_of(problem, [one], 1, 2)
-    assert keeps_limits(problem, small, MemoryMap((one,)))
-    assert not keeps_limits(problem, small, MemoryMap((one, two)))
+    assert is_sound(problem, small, surroundings_of(problem, MemoryMap((one,))))
+    both = surroundings_of(problem, MemoryMap((one, two)))
+    assert is_sound(problem, small, both) is sound
 
 
 def random_windows(seed: int) -> Iterator[tuple[Problem, WindowProblem]]:
