@@ -100,7 +100,10 @@ STRATEGIES: Mapping[str, Entry] = {
         "every valid map of a tiny problem, without slices",
     ),
     "hybrid": Entry(
-        composition="best(msa,greedy,belady)@20%>annealing",
+        composition=(
+            "best(msa,greedy,belady)@8%>lp@45%>"
+            "cpsat(bound_share=0,most_literals=3000)@40%>search@85%>windows"
+        ),
         description="a pipeline of other strategies, each for what it does best",
     ),
 }

@@ -18,6 +18,15 @@ PROOF_TOLERANCE = 1e-5
 """By which part of a lower bound a time may exceed it and still count as optimal."""
 
 
+def is_optimal(time_s: float, bound_s: float) -> bool:
+    """Whether a lower bound proves that no time is less than this one.
+
+    >>> is_optimal(1.000009, 1.0), is_optimal(1.00002, 1.0)
+    (True, False)
+    """
+    return time_s <= bound_s * (1 + PROOF_TOLERANCE)
+
+
 class Status(StrEnum):
     """What is known about an answer."""
 
@@ -61,6 +70,9 @@ class Run:
     """How many processes or threads may work at a time."""
     warm_start: MemoryMap | None = None
     """A valid map to start from, where the strategy can."""
+    bound: float = 0.0
+    """Seconds that no valid map beats, as others have proven: a map that meets it needs
+    no more search."""
     report: Callable[[MemoryMap], None] = _ignore
     """Takes each better map as soon as it is found: what is lost if the run ends."""
     credit: Callable[[str], AbstractContextManager[object]] = nullcontext
@@ -80,6 +92,10 @@ class Run:
     def objective_of(self, problem: Problem) -> Objective:
         """What decides between two maps of the problem."""
         return Time(problem) if self.objective is None else self.objective
+
+    def is_met(self, time_s: float) -> bool:
+        """Whether the bound proves that no map beats one of this time."""
+        return self.objective is None and is_optimal(time_s, self.bound)
 
     @property
     def remaining_s(self) -> float:

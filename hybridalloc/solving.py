@@ -29,10 +29,11 @@ from hybridalloc.solver import (
     Run,
     Solver,
     Status,
+    is_optimal,
 )
 from hybridalloc.target import Target
 
-DEFAULT_STRATEGY = "greedy"
+DEFAULT_STRATEGY = "hybrid"
 DEFAULT_TIME_LIMIT_S = 60.0
 
 
@@ -232,15 +233,6 @@ def bounded(result: Result, bound_s: float) -> Result:
         status=Status.OPTIMAL if optimal else result.status,
         bound=min(known_s, result.time),
     )
-
-
-def is_optimal(time_s: float, bound_s: float) -> bool:
-    """Whether a lower bound proves that no time is less than this one.
-
-    >>> is_optimal(1.000009, 1.0), is_optimal(1.00002, 1.0)
-    (True, False)
-    """
-    return time_s <= bound_s * (1 + PROOF_TOLERANCE)
 
 
 def cutoff(time_s: float) -> float:

@@ -15,11 +15,17 @@ from hybridalloc.errors import UsageError
 from hybridalloc.interruption import Interruption
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
-from hybridalloc.solver import PROOF_TOLERANCE, Incumbent, Result, Status, gap
+from hybridalloc.solver import (
+    PROOF_TOLERANCE,
+    Incumbent,
+    Result,
+    Status,
+    gap,
+    is_optimal,
+)
 from hybridalloc.solving import (
     DEFAULT_TIME_LIMIT_S,
     cutoff,
-    is_optimal,
     solve,
     unrefuted,
 )

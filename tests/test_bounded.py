@@ -9,8 +9,8 @@ import pytest
 from named_problems import CHAIN, FASTER, FASTEST
 
 from hybridalloc import MemoryMap, Outcome, Problem, Run, Status, bounded, solve
-from hybridalloc.solver import UNANSWERED, Result
-from hybridalloc.solving import cutoff, is_optimal
+from hybridalloc.solver import UNANSWERED, Result, is_optimal
+from hybridalloc.solving import cutoff
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ class Incumbent:
         self.best: MemoryMap | None = None
         self.seconds = math.inf
         """Of the best map."""
-        self.sliced_bound = 0.0
+        self.sliced_bound = run.bound
         """Seconds that no map beats."""
         self.bound = 0.0
         """Seconds that no map beats whose prefetches are in one piece; infinite if

@@ -58,7 +58,7 @@ class CpSat:
             return  # how far it gets would depend on the machine
         with Interruption() as interruption:
             bound = lower_bound(problem, time_limit=seconds, cutoff=incumbent.seconds)
-        incumbent.sliced_bound = bound.seconds
+        incumbent.sliced_bound = max(run.bound, bound.seconds)
         if interruption.happened:
             raise KeyboardInterrupt
 

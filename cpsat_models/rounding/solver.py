@@ -47,7 +47,7 @@ class Lp:
         if start is None:
             return incumbent.outcome()
         incumbent.offer(start)
-        incumbent.sliced_bound = _least_s(problem)
+        incumbent.sliced_bound = max(run.bound, _least_s(problem))
         if run.iterations == 0:
             return incumbent.outcome()
         with suppress(TimeoutError):

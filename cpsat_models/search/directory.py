@@ -57,7 +57,9 @@ def _accessor(dtype: Any, dimensions: int) -> Accessor:
             )
             made = make_array(signature.return_type)(context, builder)
             width = first.type(8)
-            strides = [width] if dimensions == 1 else [builder.mul(shape[1], width), width]
+            strides = (
+                [width] if dimensions == 1 else [builder.mul(shape[1], width), width]
+            )
             populate_array(
                 made,
                 data=builder.inttoptr(address, made.data.type),

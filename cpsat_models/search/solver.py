@@ -85,8 +85,8 @@ class Search:
     def _greedy_map(self, problem: Problem, run: Run) -> MemoryMap | None:
         """The map of ``greedy``, in its share of the time."""
         deadline = run.deadline
-        if run.iterations is None and deadline < math.inf:
-            deadline -= (1 - self.config.greedy_share) * run.remaining_s
+        if run.iterations is None:
+            deadline = run.until(self.config.greedy_share)
         limited = replace(run, deadline=deadline, iterations=None)
         return Greedy().solve(problem, limited).map
 
@@ -112,6 +112,8 @@ class Search:
                 for job in jobs:
                     job.result()
                 record.look()
+                if run.is_met(record.best):
+                    break
                 if len(walkers) > 1 and int(share * MEETINGS) > met:
                     met = int(share * MEETINGS)
                     _meet(walkers)
@@ -130,6 +132,11 @@ class _Record:
         self._run = run
         self._reported = math.inf
         self._next_at = time.monotonic()
+
+    @property
+    def best(self) -> float:
+        """The objective of the best map."""
+        return min(x.best for x in self._walkers)
 
     def look(self) -> None:
         """Report if the last report is long ago."""

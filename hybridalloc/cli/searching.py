@@ -15,8 +15,8 @@ from hybridalloc.problem import Problem
 from hybridalloc.report.records import Record, References
 from hybridalloc.report.tables import short_name
 from hybridalloc.report.units import time_text
-from hybridalloc.solver import Incumbent, Result, Status
-from hybridalloc.solving import DEFAULT_TIME_LIMIT_S, cutoff, is_optimal, solve
+from hybridalloc.solver import Incumbent, Result, Status, is_optimal
+from hybridalloc.solving import DEFAULT_TIME_LIMIT_S, cutoff, solve
 
 BOUND_SHARE = 0.2
 """The share of the time limit that a lower bound has, if not given."""

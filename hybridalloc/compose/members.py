@@ -94,9 +94,11 @@ class Best:
         Where it runs out of time with ``TimeoutError``, what it has reported counts.
         That a map's time is optimal says nothing under an objective of the run's own.
         """
+        bound = max(run.bound, self.bound or 0.0)
+        run = replace(run, report=self.offer, bound=bound)
         with self.run.credit(name_of(solver)):
             try:
-                outcome = solver.solve(self.problem, replace(run, report=self.offer))
+                outcome = solver.solve(self.problem, run)
             except TimeoutError:
                 return UNANSWERED
             if outcome.map is not None:
@@ -105,6 +107,10 @@ class Best:
         self.bound = max(bounds, default=None)
         if outcome.status is Status.OPTIMAL and self.run.objective is not None:
             return replace(outcome, status=Status.FEASIBLE)
+        if self.map is not None and replace(run, bound=self.bound or 0.0).is_met(
+            self.score
+        ):
+            return Outcome(self.map, Status.OPTIMAL, self.bound)
         return outcome
 
     def outcome(self, last: Outcome) -> Outcome:
