@@ -23,17 +23,17 @@ def compiled(function: F) -> F:
     is found again as long as the sources of all compiled functions that it calls, in
     whatever files, and the numbers that they take from their modules are the same.
     """
-    dispatcher = njit(nogil=True)(function)
+    dispatcher: Any = njit(nogil=True)(function)  # numba's types know less than it
     dispatcher.get_call_template = _without_literals(dispatcher.get_call_template)
     try:
-        dispatcher._cache = _Cache(function)
+        dispatcher._cache = _Cache(function)  # type: ignore[no-untyped-call]
     except RuntimeError:  # neither beside the file nor in the user's own cache
         return cast(F, dispatcher)
     return cast(F, dispatcher)
 
 
 def _without_literals(get_call_template: Callable[..., Any]) -> Callable[..., Any]:
-    """One version of a function for all numbers and flags that its callers write out."""
+    """One version of a function, whatever numbers and flags callers write out."""
 
     def get(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         return get_call_template(tuple(map(types.unliteral, arguments)), keywords)
@@ -41,13 +41,13 @@ def _without_literals(get_call_template: Callable[..., Any]) -> Callable[..., An
     return get
 
 
-class _Cache(FunctionCache):  # type: ignore[misc]  # numba has no types
+class _Cache(FunctionCache):
     """Numba's own, with a stamp of all that is compiled in, not just of one file."""
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         """Look for what was compiled for these types."""
         self._cache_file._source_stamp = _stamp(self._py_func)
-        return super().load_overload(signature, context)
+        return super().load_overload(signature, context)  # type: ignore[no-untyped-call]
 
 
 @cache

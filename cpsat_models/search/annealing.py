@@ -41,7 +41,7 @@ def anneal(
     tried: Ints,
     random: np.random.Generator,
 ) -> int:
-    """Make moves; a change for the worse by d is kept with chance exp(-d / temperature).
+    """Make moves; one for the worse by d is kept with chance exp(-d / temperature).
 
     Args:
         world: What does not change.

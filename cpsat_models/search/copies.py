@@ -64,7 +64,7 @@ def leave_idle(
     times: Floats, marks: Floats, claims: Floats, runs: float, step: int, t: int
 ) -> float:
     """Seconds of an instruction that no copy uses, in one run of the program."""
-    return max(0.0, times[t, IDLE] - marks[step, USED] - claims[t]) * runs
+    return float(max(0.0, times[t, IDLE] - marks[step, USED] - claims[t]) * runs)
 
 
 @compiled
@@ -87,7 +87,7 @@ def issue_before(
     trips: float,
     work_s: float,
 ) -> tuple[int, float]:
-    """The latest point at which a prefetch is done in time; and what is not, in seconds.
+    """The latest point at which a prefetch is done in time; and the seconds missing.
 
     Args:
         world: What does not change.
@@ -133,7 +133,7 @@ def due_after(
     trips: float,
     work_s: float,
 ) -> tuple[int, float]:
-    """The earliest point at which an eviction is done; and what is not, in seconds.
+    """The earliest point at which an eviction is done; and the seconds missing.
 
     Args:
         world: What does not change.
@@ -169,17 +169,20 @@ def due_after(
 
 
 @compiled
-def may_copy(outstanding: Ints, issue: int, due: int, limit: int, count: int) -> bool:
+def may_copy(
+    outstanding: Ints, queue: int, issue: int, due: int, limit: int, count: int
+) -> bool:
     """Whether so many more copies may be outstanding from one point to another.
 
     Args:
-        outstanding: (T + 1,): how many are.
+        outstanding: ``State.outstanding``.
+        queue: Its column.
         issue: Point.
         due: Point.
         limit: How many may be.
         count: How many more.
     """
     for point in range(issue, max(due, issue + 1)):
-        if outstanding[point] + count > limit:
+        if outstanding[point, queue] + count > limit:
             return False
     return True

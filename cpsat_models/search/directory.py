@@ -14,11 +14,13 @@ from typing import Any, cast
 import numpy as np
 from numba import types
 from numba.extending import intrinsic
-from numba.np.arrayobj import make_array, populate_array
+from numba.np import arrayobj
 
 from hybridalloc.arrays import Floats, Ints
 
 Accessor = Callable[[Ints, int], Any]
+_make_array: Any = arrayobj.make_array  # numba's types say nothing of these
+_populate_array: Any = arrayobj.populate_array
 
 
 def directory(arrays: Iterable[Floats | Ints]) -> Ints:
@@ -35,8 +37,8 @@ def directory(arrays: Iterable[Floats | Ints]) -> Ints:
         is_wide = array.dtype in (np.float64, np.int64) and array.ndim in (1, 2)
         if not (is_wide and array.flags.c_contiguous):
             raise ValueError(
-                f"array of {array.dtype}, shape {array.shape}: expected 64-bit numbers, "
-                f"contiguous, in one or two dimensions"
+                f"array of {array.dtype}, shape {array.shape}: expected 64-bit "
+                f"numbers, contiguous, in one or two dimensions"
             )
         rows.append((array.ctypes.data, *array.shape, 1)[:3])
     return np.array(rows, dtype=np.int64)
@@ -49,18 +51,16 @@ def _accessor(dtype: Any, dimensions: int) -> Accessor:
         del context
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            entries = make_array(where)(context, builder, arguments[0]).data
+            entries = _make_array(where)(context, builder, arguments[0]).data
             first = builder.mul(arguments[1], arguments[1].type(3))
             address, *shape = (
                 builder.load(builder.gep(entries, [builder.add(first, first.type(k))]))
                 for k in range(1 + dimensions)
             )
-            made = make_array(signature.return_type)(context, builder)
+            made = _make_array(signature.return_type)(context, builder)
             width = first.type(8)
-            strides = (
-                [width] if dimensions == 1 else [builder.mul(shape[1], width), width]
-            )
-            populate_array(
+            strides = [*(builder.mul(x, width) for x in shape[1:]), width]
+            _populate_array(
                 made,
                 data=builder.inttoptr(address, made.data.type),
                 shape=shape,

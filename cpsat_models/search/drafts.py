@@ -40,6 +40,7 @@ from hybridalloc.cpsat_models.search.tables import (
     LAST,
     LIMITS,
     LOW,
+    MOST_BOXES,
     MOST_CROSSES,
     MOST_EVICTING,
     MOST_FETCHING,
@@ -126,42 +127,21 @@ def draft(
     earliest, deadline, alone = limits(world, state, stay)
     if not alone:
         return False
-    start, body = stays[stay, START], stays[stay, BODY]
+    start = stays[stay, START]
     row[STAY], row[OF], row[READY] = stay, stays[stay, BUFFER], start
     row[FROM], row[UNTIL] = start, stays[stay, END]
     row[OUT] = row[DUE] = -1
     row[BOXES], row[FIRST_BOX + LOW] = 1, 0
     row[FIRST_BOX + HIGH] = stays[stay, UNITS]
     row[FIRST_BOX + BEGIN] = start
-    if not stays[stay, PRODUCED]:
-        if earliest > start:
-            return False
-        if not draft_prefetch(world, state, clock, earliest, may_stall, random):
-            return False
-    if stays[stay, ISSUE] >= 0:
-        issue = stays[stay, ISSUE]
-        if deadline < issue:
-            return False
-        weights = floats(world, WEIGHTS)
-        work_s = weights[stay, STARTUP_S] + weights[stay, OUT_S]
-        trips = floats(world, WEIGHTS)[stay, TRIPS]
-        due, rest_s = due_after(
-            world, state, clock, issue, deadline, body, trips, work_s
-        )
-        if due > deadline or (rest_s > 0 and not may_stall):
-            return False
-        if may_stall and random.random() < (LATE if rest_s == 0 else LATE_ANYWAY):
-            due = issue + int(random.random() * (due - issue + 1))
-            due = min(deadline, outside_after(world, due, body))
-        if not may_copy(
-            ints(state, OUTSTANDING)[:, EVICTING],
-            issue,
-            due,
-            int_row(world, LIMITS)[MOST_EVICTING],
-            1,
-        ):
-            return False
-        row[OUT], row[DUE], row[UNTIL] = issue, due, max(row[UNTIL], due)
+    if not stays[stay, PRODUCED] and not draft_prefetch(
+        world, state, clock, earliest, may_stall, random
+    ):
+        return False
+    if stays[stay, ISSUE] >= 0 and not draft_eviction(
+        world, state, clock, deadline, may_stall, random
+    ):
+        return False
     for i in range(row[BOXES]):
         row[FIRST_BOX + 4 * i + CLOSE] = row[UNTIL]
     return True
@@ -177,26 +157,22 @@ def draft_prefetch(
     random: np.random.Generator,
 ) -> bool:
     """Draft the prefetch of the allocation; whether it is within the rules."""
-    row = int_row(state, DRAFT)
+    row, weights = int_row(state, DRAFT), floats(world, WEIGHTS)
     stay = row[STAY]
+    if earliest > row[READY]:
+        return False
     body, units = ints(world, STAYS)[stay, BODY], ints(world, STAYS)[stay, UNITS]
-    trips, in_s = (
-        floats(world, WEIGHTS)[stay, TRIPS],
-        floats(world, WEIGHTS)[stay, IN_S],
-    )
-    count = min(int_row(world, LIMITS)[MOST_SLICES], units)
-    if count > 1 and random.random() >= SLICED:
+    count = min(int_row(world, LIMITS)[MOST_SLICES], units, MOST_BOXES)
+    if random.random() >= SLICED:
         count = 1
-    haste = 1.0
-    if random.random() < EARLY:
-        haste += 2 * random.random()
-    ascending = random.random() < 0.5
-    point = row[READY]
+    haste = 1 + 2 * random.random() if random.random() < EARLY else 1.0
+    ascending, point = random.random() < 0.5, row[READY]
     for k in range(count):
         i = k if ascending else count - 1 - k
         box = FIRST_BOX + 4 * i
         row[box + LOW], row[box + HIGH] = units * i // count, units * (i + 1) // count
-        work_s = haste * (floats(world, WEIGHTS)[stay, STARTUP_S] + in_s / count)
+        work_s = haste * (weights[stay, STARTUP_S] + weights[stay, IN_S] / count)
+        trips = weights[stay, TRIPS]
         point, rest_s = issue_before(
             world, state, clock, point, earliest, body, trips, work_s
         )
@@ -208,11 +184,36 @@ def draft_prefetch(
             point = outside_before(world, point, body)
         row[box + BEGIN] = row[FROM] = point
     row[BOXES] = count
-    fetching, limit = (
-        ints(state, OUTSTANDING)[:, FETCHING],
-        int_row(world, LIMITS)[MOST_FETCHING],
-    )
-    return may_copy(fetching, point, row[READY], limit, count)
+    fetching, limit = ints(state, OUTSTANDING), int_row(world, LIMITS)[MOST_FETCHING]
+    return may_copy(fetching, FETCHING, point, row[READY], limit, count)
+
+
+@compiled
+def draft_eviction(
+    world: Ints,
+    state: Ints,
+    clock: Ints,
+    deadline: int,
+    may_stall: bool,
+    random: np.random.Generator,
+) -> bool:
+    """Draft the eviction of the allocation; whether it is within the rules."""
+    row, weights = int_row(state, DRAFT), floats(world, WEIGHTS)
+    stay = row[STAY]
+    issue, body = ints(world, STAYS)[stay, ISSUE], ints(world, STAYS)[stay, BODY]
+    if deadline < issue:
+        return False
+    work_s = weights[stay, STARTUP_S] + weights[stay, OUT_S]
+    trips = weights[stay, TRIPS]
+    due, rest_s = due_after(world, state, clock, issue, deadline, body, trips, work_s)
+    if due > deadline or (rest_s > 0 and not may_stall):
+        return False
+    if may_stall and random.random() < (LATE if rest_s == 0 else LATE_ANYWAY):
+        due = issue + int(random.random() * (due - issue + 1))
+        due = min(deadline, outside_after(world, due, body))
+    row[OUT], row[DUE], row[UNTIL] = issue, due, max(row[UNTIL], due)
+    evicting, limit = ints(state, OUTSTANDING), int_row(world, LIMITS)[MOST_EVICTING]
+    return may_copy(evicting, EVICTING, issue, due, limit, 1)
 
 
 @compiled
@@ -268,24 +269,15 @@ def may_redraft(
     world: Ints, state: Ints, row: Ints, earliest: int, deadline: int
 ) -> bool:
     """Whether the copies of an allocation are within the rules."""
-    count = row[BOXES]
-    if not ints(world, STAYS)[row[STAY], PRODUCED]:
-        fetching, limit = (
-            ints(state, OUTSTANDING)[:, FETCHING],
-            int_row(world, LIMITS)[MOST_FETCHING],
-        )
-        if row[FROM] < earliest:
-            return False
-        if not may_copy(fetching, row[FROM], row[READY], limit, count):
-            return False
+    outstanding, most = ints(state, OUTSTANDING), int_row(world, LIMITS)
+    limit, count = most[MOST_FETCHING], row[BOXES]
+    if not ints(world, STAYS)[row[STAY], PRODUCED] and not (
+        earliest <= row[FROM]
+        and may_copy(outstanding, FETCHING, row[FROM], row[READY], limit, count)
+    ):
+        return False
     if row[OUT] < 0:
         return True
-    if row[DUE] > deadline:
-        return False
-    return may_copy(
-        ints(state, OUTSTANDING)[:, EVICTING],
-        row[OUT],
-        row[DUE],
-        int_row(world, LIMITS)[MOST_EVICTING],
-        1,
-    )
+    issue, due = row[OUT], row[DUE]
+    may = may_copy(outstanding, EVICTING, issue, due, most[MOST_EVICTING], 1)
+    return bool(may and due <= deadline)

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from hybridalloc.arrays import Ints
-from hybridalloc.cpsat_models.search.clock import EVICTED, keep, play, refresh
-from hybridalloc.cpsat_models.search.directory import float_row, floats, int_row, ints
+from hybridalloc.cpsat_models.search.clock import keep, play
+from hybridalloc.cpsat_models.search.directory import float_row, int_row, ints
+from hybridalloc.cpsat_models.search.instructions import refresh
+from hybridalloc.cpsat_models.search.queueing import (
+    change,
+    count_copies,
+    link_copies,
+    unlink_copies,
+)
 from hybridalloc.cpsat_models.search.tables import (
     ACCESS,
     ACTIVE,
@@ -20,73 +27,46 @@ from hybridalloc.cpsat_models.search.tables import (
     COPIES,
     COUNTS,
     CROSS,
-    DUE,
-    DUE_STEP,
-    EVICTING,
     FAST,
-    FETCHING,
     FIRST,
     FIRST_ACCESS,
     FIRST_BOX,
-    FIRST_STEP,
     FROM,
     HEADS,
     HIGH,
-    IN_S,
     INSTRUCTION,
-    ISSUE_STEP,
-    KEY,
     KIND,
     LAST,
     LIMIT,
     LOAD,
     LOG,
-    LOOP_END,
-    LOOP_START,
-    LOOPS,
     LOW,
     N_ACTIVE,
     N_CROSSES,
     N_LOGGED,
     N_SPARE,
     NEXT,
-    NEXT_DUE,
-    NEXT_ISSUED,
     OF,
-    OUT,
-    OUT_S,
-    OUTSIDE,
-    OUTSTANDING,
-    PER_SLOT,
     PLACE,
     POINTS,
-    PRODUCED,
     QUEUED,
-    READY,
     RUN_STEP,
     RUNNING,
     SLOTS,
     SPANS,
     SPARE,
     STALLS,
-    STARTUP_S,
     STAY,
     STAYS,
     STEPS,
     SUMS,
-    TOP,
-    UNIT_SHARE,
     UNTIL,
     USES,
     VALUES,
     WEIGHT,
-    WEIGHTS,
-    WHAT,
-    WORKS,
 )
 from hybridalloc.jit import compiled
 
-NOBODY = -1
 PUT, TAKEN = 1, 0
 
 
@@ -215,161 +195,6 @@ def serve(world: Ints, state: Ints, clocks: Ints, slot: int, is_fast: bool) -> N
             clock = clocks[k]
             refresh(clock, int_row(state, FAST), begin, end, t)
         change(world, state, ints(world, POINTS)[t, RUN_STEP])
-
-
-@compiled
-def change(world: Ints, state: Ints, step: int) -> None:
-    """Remember that something has changed at a step."""
-    counts = int_row(state, COUNTS)
-    counts[CHANGED_FROM] = min(counts[CHANGED_FROM], ints(world, STEPS)[step, TOP])
-    counts[CHANGED_TO] = max(counts[CHANGED_TO], step)
-
-
-@compiled
-def count_copies(world: Ints, state: Ints, slot: int, sign: int) -> None:
-    """Count the outstanding copies of a slot."""
-    slots, points = ints(state, SLOTS), ints(state, OUTSTANDING)
-    stay = slots[slot, STAY]
-    if fetches(world, state, slot) and ints(world, STAYS)[stay, KIND] != CROSS:
-        for i in range(slots[slot, BOXES]):
-            issue = slots[slot, FIRST_BOX + 4 * i + BEGIN]
-            for point in range(issue, max(slots[slot, READY], issue + 1)):
-                points[point, FETCHING] += sign
-    if slots[slot, OUT] >= 0:
-        issue = slots[slot, OUT]
-        for point in range(issue, max(slots[slot, DUE], issue + 1)):
-            points[point, EVICTING] += sign
-
-
-@compiled
-def fetches(world: Ints, state: Ints, slot: int) -> bool:
-    """Whether the content of a slot is copied from slow memory."""
-    stay = ints(state, SLOTS)[slot, STAY]
-    if ints(world, STAYS)[stay, KIND] == CROSS:
-        return bool(ints(state, SLOTS)[slot, BOXES] == 2)
-    return not ints(world, STAYS)[stay, PRODUCED]
-
-
-@compiled
-def link_copies(world: Ints, state: Ints, slot: int) -> None:
-    """Put the copies of a slot where they are issued and due."""
-    slots = ints(state, SLOTS)
-    stay, ready, until = slots[slot, STAY], slots[slot, READY], slots[slot, UNTIL]
-    startup_s, copy = floats(world, WEIGHTS)[stay, STARTUP_S], PER_SLOT * slot
-    in_s, left = floats(world, WEIGHTS)[stay, IN_S], 1.0
-    ints(state, COPIES)[copy : copy + PER_SLOT, ISSUE_STEP] = NOBODY
-    if fetches(world, state, slot):
-        if ints(world, STAYS)[stay, KIND] == CROSS:
-            begin = slots[slot, FIRST_BOX + 4 + BEGIN]
-            key = (begin, until, until)
-            link(world, state, copy, begin, until, startup_s + in_s, key)
-        else:
-            for i in range(slots[slot, BOXES]):
-                box = FIRST_BOX + 4 * i
-                units = slots[slot, box + HIGH] - slots[slot, box + LOW]
-                last = i == slots[slot, BOXES] - 1
-                share = (
-                    left if last else units * floats(world, WEIGHTS)[stay, UNIT_SHARE]
-                )
-                left -= share
-                work_s, key = (
-                    startup_s + share * in_s,
-                    (slots[slot, FROM], ready, until),
-                )
-                link(
-                    world, state, copy + i, slots[slot, box + BEGIN], ready, work_s, key
-                )
-    if slots[slot, OUT] >= 0:
-        out_s = startup_s + floats(world, WEIGHTS)[stay, OUT_S]
-        key = (slots[slot, FROM], ready, until)
-        issue, due = slots[slot, OUT], slots[slot, DUE]
-        link(world, state, copy + EVICTED, issue, due, out_s, key)
-
-
-@compiled
-def link(
-    world: Ints,
-    state: Ints,
-    copy: int,
-    issue: int,
-    due: int,
-    work_s: float,
-    key: tuple[int, int, int],
-) -> None:
-    """Put a copy in the lists of the steps at which it is issued and due.
-
-    Those issued at one step are in the order of the map: by when their allocations
-    start, are ready, and end.
-    """
-    copies, queued = ints(state, COPIES), ints(state, QUEUED)
-    one, two = issue_step(world, issue, due), due_step(world, issue, due)
-    copies[copy, ISSUE_STEP], copies[copy, DUE_STEP] = one, two
-    for k in range(3):
-        copies[copy, KEY + k] = key[k]
-    copies[copy, KEY + 3] = ints(state, SLOTS)[copy // PER_SLOT, OF]
-    float_row(state, WORKS)[copy] = work_s
-    before, after = NOBODY, queued[one, 0]
-    while after >= 0 and precedes(copies, after, copy):
-        before, after = after, copies[after, NEXT_ISSUED]
-    copies[copy, NEXT_ISSUED] = after
-    if before >= 0:
-        copies[before, NEXT_ISSUED] = copy
-    else:
-        queued[one, 0] = copy
-    copies[copy, NEXT_DUE] = queued[two, 1]
-    queued[two, 1] = copy
-    change(world, state, one)
-    change(world, state, two)
-
-
-@compiled
-def precedes(copies: Ints, one: int, other: int) -> bool:
-    """Whether a copy comes before another one that is issued at the same step."""
-    for k in range(KEY, KEY + 4):
-        if copies[one, k] != copies[other, k]:
-            return bool(copies[one, k] < copies[other, k])
-    return one < other
-
-
-@compiled
-def issue_step(world: Ints, issue: int, due: int) -> int:
-    """The step at which a copy is issued: in the innermost body that it belongs to."""
-    points, steps, loops = ints(world, POINTS), ints(world, STEPS), ints(world, LOOPS)
-    found = points[issue, OUTSIDE]
-    for step in range(points[issue, OUTSIDE], points[issue + 1, FIRST_STEP] - 1):
-        if issue < due < loops[steps[step, WHAT], LOOP_END]:
-            found = step + 1
-    return int(found)
-
-
-@compiled
-def due_step(world: Ints, issue: int, due: int) -> int:
-    """The step at which a copy is due: in the innermost body that it belongs to."""
-    points, steps, loops = ints(world, POINTS), ints(world, STEPS), ints(world, LOOPS)
-    found = points[due, OUTSIDE]
-    for step in range(points[due, OUTSIDE] - 1, points[due, FIRST_STEP] - 1, -1):
-        if loops[steps[step, WHAT], LOOP_START] < issue < due:
-            found = step
-    return int(found)
-
-
-@compiled
-def unlink_copies(world: Ints, state: Ints, slot: int) -> None:
-    """Take the copies of a slot out of the lists."""
-    copies, queued = ints(state, COPIES), ints(state, QUEUED)
-    for copy in range(PER_SLOT * slot, PER_SLOT * slot + PER_SLOT):
-        if copies[copy, ISSUE_STEP] == NOBODY:
-            continue
-        for kind in range(2):
-            step, next_one = copies[copy, ISSUE_STEP + kind], NEXT_ISSUED + kind
-            if queued[step, kind] == copy:
-                queued[step, kind] = copies[copy, next_one]
-            else:
-                before = queued[step, kind]
-                while copies[before, next_one] != copy:
-                    before = copies[before, next_one]
-                copies[before, next_one] = copies[copy, next_one]
-            change(world, state, step)
 
 
 @compiled

@@ -1,7 +1,7 @@
 """Places: the bases that an allocation may have beside those that are there.
 
-A base is the offset of an allocation, in units. A box [low, high), relative to it, meets
-a taken [first, last) at the same time if the base is above first - high and below
+A base is the offset of an allocation, in units. A box [low, high), relative to it,
+meets a taken [first, last) at the same time if the base is above first - high and below
 last - low: each such pair blocks an interval of bases.
 """
 
@@ -140,12 +140,10 @@ def fit(blocked: Ints, count: int, least: int, most: int, style: int) -> int:
 @compiled
 def is_free(blocked: Ints, count: int, least: int, most: int, base: int) -> bool:
     """Whether one base is not blocked."""
-    if not least <= base <= most:
-        return False
+    free = least <= base <= most
     for k in range(count):
-        if blocked[k, 0] <= base < blocked[k, 1]:
-            return False
-    return True
+        free = free and not blocked[k, 0] <= base < blocked[k, 1]
+    return free
 
 
 @compiled

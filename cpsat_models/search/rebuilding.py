@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybridalloc.arrays import Ints
-from hybridalloc.cpsat_models.search.clock import time_instruction
+from hybridalloc.arrays import Floats, Ints
 from hybridalloc.cpsat_models.search.directory import float_row, floats, int_row, ints
 from hybridalloc.cpsat_models.search.drafts import draft, redraft
 from hybridalloc.cpsat_models.search.edits import TAKEN, put, take
+from hybridalloc.cpsat_models.search.instructions import time_instruction
 from hybridalloc.cpsat_models.search.places import (
     NOWHERE,
     bases,
@@ -131,12 +131,9 @@ def place(
         least, most = max(least, fixed), min(most, fixed)
     if least > most:
         return False
-    blocked, base = ints(state, BLOCKED), NOWHERE
-    if slot != NOBODY and random.random() < SAME:
-        base = row[OFFSET]
-        if not is_free(blocked, count, least, most, base):
-            base = NOWHERE
-    if base == NOWHERE:
+    blocked, base = ints(state, BLOCKED), row[OFFSET]
+    stays_put = slot != NOBODY and random.random() < SAME
+    if not (stays_put and is_free(blocked, count, least, most, base)):
         style = 0 if random.random() < USUALLY else int(4 * random.random())
         base = fit(blocked, count, least, most, style)
     if base == NOWHERE and may_displace:
@@ -185,15 +182,12 @@ def rebuild(
         random: Draws.
     """
     log, counts = ints(state, LOG), int_row(state, COUNTS)
-    if wanted != NOBODY:
-        if not place(world, state, clocks, wanted, NOBODY, True, True, random):
-            return False
+    if wanted != NOBODY and not place(
+        world, state, clocks, wanted, NOBODY, True, True, random
+    ):
+        return False
     logged = counts[N_LOGGED] if again else 0
-    order = np.empty(logged)
-    for k in range(logged):
-        order[k] = 1.0
-        if log[k, 1] == TAKEN:
-            order[k] = -float_row(state, VALUES)[log[k, 0]] * random.random()
+    order = in_order(state, logged, random)
     ranks = np.argsort(order)
     fillers = first_filler(world, near, random)
     for k in range(3 * logged + fillers[1]):
@@ -217,6 +211,16 @@ def rebuild(
         ):
             order[ranks[k // 3]] = 1.0
     return True
+
+
+@compiled
+def in_order(state: Ints, logged: int, random: np.random.Generator) -> Floats:
+    """(logged,): what to order edits by; those that took nothing out have 1."""
+    log, order = ints(state, LOG), np.ones(logged)
+    for k in range(logged):
+        if log[k, 1] == TAKEN:
+            order[k] = -float_row(state, VALUES)[log[k, 0]] * random.random()
+    return order
 
 
 @compiled

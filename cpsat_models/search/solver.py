@@ -6,12 +6,14 @@ import math
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from hybridalloc.baselines.greedy import Greedy
 from hybridalloc.baselines.moves import until_expired
 from hybridalloc.baselines.stays import candidate_stays, cross_program_stays
-from hybridalloc.cpsat_models.search.walker import Goal, MoveShares, Walker
+from hybridalloc.cpsat_models.search.tables import MOST_BOXES
+from hybridalloc.cpsat_models.search.walker import MoveShares, Walker
+from hybridalloc.cpsat_models.search.workspace import Goal
 from hybridalloc.loops import Loops
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
@@ -43,7 +45,7 @@ class SearchConfig:
     greedy_share: float = 0.3
     """The most of the time limit that the strategy greedy may take for a map to begin
     with, where no map is given."""
-    shares: MoveShares = MoveShares()
+    shares: MoveShares = field(default_factory=MoveShares)
     """How often each kind of move is made."""
 
     def __post_init__(self) -> None:
@@ -91,7 +93,9 @@ class Search:
         return Greedy().solve(problem, limited).map
 
     def _walkers(self, problem: Problem, run: Run, start: MemoryMap) -> list[Walker]:
-        """One for each worker; none if there is no time or nothing to change."""
+        """One for each worker; none if there is no time or nothing that may change."""
+        if any(len(x.slices) > MOST_BOXES for x in start.allocations):
+            return []
         goal, loops = _goal(problem, run), Loops(problem.program)
         stays = list(until_expired(run, candidate_stays(problem, loops)))
         crosses = cross_program_stays(problem.program, loops)
@@ -109,10 +113,9 @@ class Search:
             for share, count in _progress(run, walkers):
                 temperature = self._temperature(share)
                 jobs = [pool.submit(x.walk, temperature, count) for x in walkers]
-                for job in jobs:
-                    job.result()
+                made = sum(job.result() for job in jobs)
                 record.look()
-                if run.is_met(record.best):
+                if made == 0 or run.is_met(record.best):
                     break
                 if len(walkers) > 1 and int(share * MEETINGS) > met:
                     met = int(share * MEETINGS)

@@ -55,6 +55,8 @@ MOST_BOXES = 4
 SLOT_COLUMNS = FIRST_BOX + 4 * MOST_BOXES
 PER_SLOT = MOST_BOXES + 1
 """Copies of a slot: of each of its boxes, and its eviction."""
+EVICTED = MOST_BOXES
+"""Which of them that is."""
 
 # Columns of State.outstanding.
 FETCHING, EVICTING = range(2)

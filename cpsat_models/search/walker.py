@@ -84,14 +84,14 @@ class Walker:
         """The objective of the best map so far."""
         return float(self._status[1])
 
-    def walk(self, temperature: float, count: int) -> None:
-        """Make moves.
+    def walk(self, temperature: float, count: int) -> int:
+        """Make moves: how many, fewer if the map has no room to grow.
 
         Args:
             temperature: As a share of the objective at the start.
             count: How many.
         """
-        anneal(
+        return anneal(
             *self._workspace.directories,
             self._shares,
             temperature * self.start,

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from hybridalloc.arrays import Ints
 from hybridalloc.baselines.adoption import Found, recognise
 from hybridalloc.baselines.pins import pinned
-from hybridalloc.baselines.placed import in_queue_order
+from hybridalloc.baselines.placed import (
+    allocate,
+    allocate_cross_program,
+    in_queue_order,
+)
 from hybridalloc.baselines.stays import Stay
 from hybridalloc.cpsat_models.search import tables
-from hybridalloc.cpsat_models.search.clock import refresh
 from hybridalloc.cpsat_models.search.directory import directory
 from hybridalloc.cpsat_models.search.edits import accept, begin_move, judge, put
+from hybridalloc.cpsat_models.search.instructions import refresh
 from hybridalloc.cpsat_models.search.tables import Clock, State, World
 from hybridalloc.cpsat_models.search.world import (
     Row,
@@ -28,7 +32,9 @@ from hybridalloc.memory_map import Allocation, Eviction, MemoryMap, Origin, Slic
 from hybridalloc.problem import Problem
 
 ROOM = 4096
-"""Slots beyond those of the map at the start."""
+"""Slots beyond those that could be in use, for what a move takes out."""
+MOST_MORE = 50_000
+"""By how many allocations a map may grow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +74,8 @@ class Workspace:
         self._untouched = {*unusual, *pinned(program)}
         self._rows = self._all_rows(stays, crosses, found)
         self.world = build_world(self._problem, self._rows, Weights())
-        slots = 2 * len(start) + ROOM
+        most = len(start) + MOST_MORE
+        slots = min(len(self.world.uses), most) + ROOM
         self.state = _empty(self.world, slots, len(program.buffers))
         self.clocks: tuple[Clock, ...] = tuple(
             build_clock(problem, tables.PER_SLOT * slots, weight, limit)
@@ -176,45 +183,29 @@ class Workspace:
 
     def _allocations(self, row: list[int]) -> list[Allocation]:
         alignment = self._problem.target.fast.alignment
-        stay = self._rows[row[tables.STAY]]
-        size = self._problem.program.buffers[row[tables.OF]].size
+        stay, buffer = self._rows[row[tables.STAY]], row[tables.OF]
+        size = self._problem.program.buffers[buffer].size
+        offset = row[tables.OFFSET] * alignment
         boxes = [
             row[tables.FIRST_BOX + 4 * i : tables.FIRST_BOX + 4 * i + 4]
             for i in range(row[tables.BOXES])
         ]
-        offset = row[tables.OFFSET] * alignment
         if stay.kind == tables.CROSS:
-            return [
-                Allocation(
-                    row[tables.OF],
-                    offset,
-                    start,
-                    end,
-                    Origin.CROSS_PROGRAM,
-                    ready=end if start else 0,
-                )
-                for _, _, start, end in boxes
-            ]
-        produced, slices = stay.stay.produced, ()
-        if len(boxes) > 1:
-            slices = tuple(
-                Slice(min(size, high * alignment) - low * alignment, start)
-                for low, high, start, _ in boxes
-            )
-        eviction = None
-        if row[tables.OUT] >= 0:
-            eviction = Eviction(row[tables.OUT], row[tables.DUE])
-        one = Allocation(
-            row[tables.OF],
+            spans = [(start, end) for _, _, start, end in boxes]
+            return list(allocate_cross_program(stay.stay, offset, spans))
+        slices = [
+            Slice(min(size, high * alignment) - low * alignment, start)
+            for low, high, start, _ in boxes
+        ]
+        evicts = row[tables.OUT] >= 0
+        one = allocate(
+            stay.stay,
             offset,
-            row[tables.FROM],
-            row[tables.UNTIL],
-            Origin.PRODUCED if produced else Origin.PREFETCHED,
-            ready=row[tables.READY],
-            slices=slices,
-            eviction=eviction,
+            (row[tables.FROM], row[tables.UNTIL]),
+            slices=tuple(slices) if len(boxes) > 1 else (),
+            eviction=Eviction(row[tables.OUT], row[tables.DUE]) if evicts else None,
         )
-        return [one]
+        return [replace(one, ready=row[tables.READY])]
 
 
 def _key(row: Row) -> tuple[object, ...]:

@@ -93,20 +93,10 @@ def build_clock(problem: Problem, copies: int, weight: float, limit: float) -> C
     """
     costs = compile_costs(problem)
     steps = len(build_tape(problem.program).action)
-    terms = np.stack(
-        (
-            costs.compute_s,
-            costs.empty_s,
-            costs.extra_s,
-            costs.floor_s,
-            costs.line_s,
-            costs.slope_s,
-            costs.all_slow_s,
-            costs.runs,
-            np.zeros(costs.runs.size),
-        ),
-        axis=1,
-    )
+    none = np.zeros(costs.runs.size)
+    coefficients = (costs.compute_s, costs.empty_s, costs.extra_s, costs.floor_s)
+    lines = (costs.line_s, costs.slope_s, costs.all_slow_s, costs.runs, none)
+    terms = np.stack((*coefficients, *lines), axis=1)
     access = np.stack((costs.slow_s, costs.fast_s, costs.access_bytes), axis=1)
     clock = Clock(
         access_s=np.ascontiguousarray(access.reshape(-1, 3)),
