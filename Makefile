@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 .PHONY: demo test lint check
 
 demo: $(VENV)/ready
-	$(BIN)/hybridalloc compare examples/workloads/*/ --bound-time 2
+	$(BIN)/hybridalloc compare examples/workloads/*/ --time-limit 5 --bound-time 2
 
 test: $(VENV)/ready
 	$(BIN)/python -m pytest

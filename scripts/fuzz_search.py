@@ -4,13 +4,14 @@ Walks from map to map, through small random problems, those that the tests know 
 and the given ones, under either cost model and under both at once. Every map that is
 kept must take what the search believes; some are given to the checker and to the oracle
 and put into new tables, and some tables are compared once a move is taken back. The
-first difference ends it with an error.
+first difference ends it with an error; Ctrl-C, with the counts so far.
 """
 
 from __future__ import annotations
 
 import runpy
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -32,7 +33,7 @@ SMALL = runpy.run_path(str(ROOT / "tests" / "small_problems.py"))
 NAMED = runpy.run_path(str(ROOT / "tests" / "named_problems.py"))
 SIZES = SMALL["Sizes"](buffers=9, instructions=24, loops=5)
 SHARES = (0.003, 0.03, 0.3)
-"""How often a walk keeps a move for the worse."""
+"""How often a walk keeps a move that gains nothing."""
 WATCHED = 100
 """Of so many maps one is checked, and of so many tables one is compared."""
 Source = tuple[str, Sequence[Problem], int]
@@ -85,7 +86,7 @@ def walk(source: Source, seed: int) -> Any:
     name, problems, moves = source
     random = np.random.default_rng(seed)
     habits = WALKS["Habits"](
-        keep_worse=float(random.choice(SHARES)),
+        keep_others=float(random.choice(SHARES)),
         check_every=WATCHED,
         look_every=WATCHED,
     )
@@ -124,7 +125,10 @@ def main(
     paths = problems or sorted(x for x in EXAMPLES.iterdir() if x.is_dir())
     sources = in_turn(small_problems(seed), named_problems(), given_problems(paths))
     tallies: dict[str, Any] = {}
-    with Console(stderr=True).status("starting") as status:
+    with (
+        Console(stderr=True).status("starting") as status,
+        suppress(KeyboardInterrupt),
+    ):
         for number, source in enumerate(sources, start=seed):
             tally = tallies.setdefault(source[0], WALKS["Tally"]())
             tally.add(walk(source, number))

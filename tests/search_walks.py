@@ -62,8 +62,8 @@ class Tally:
 class Habits:
     """How a walk goes, and how closely it is watched."""
 
-    keep_worse: float = 0.3
-    """How often a move for the worse is kept."""
+    keep_others: float = 0.3
+    """How often a move that gains nothing is kept."""
     check_every: int = 1
     """Of the maps that are kept, each so-manieth is checked and rebuilt."""
     look_every: int = 1
@@ -105,7 +105,7 @@ class Walk:
             if done and counts[tables.N_LOGGED]:
                 self.tally.judged += 1
                 after = judge(*where)
-                if after <= self._now or self._random.random() < habits.keep_worse:
+                if after < self._now or self._random.random() < habits.keep_others:
                     accept(*where)
                     self._now = after
                     self._look_at_what_is_kept(habits)

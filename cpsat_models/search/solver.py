@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from hybridalloc.baselines.greedy import Greedy
 from hybridalloc.baselines.moves import until_expired
@@ -17,11 +18,11 @@ from hybridalloc.cpsat_models.search.workspace import Goal
 from hybridalloc.loops import Loops
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
+from hybridalloc.program import Access, Buffer, Instruction, Program
 from hybridalloc.ranges import require_within
 from hybridalloc.solver import UNANSWERED, Outcome, Run
+from hybridalloc.target import TARGETS
 
-MOVES = 1_000_000
-"""Moves that are tried where neither a deadline nor their number is given."""
 COLDEST = 1e-12
 """No temperature is lower, as a share of the run time; the rounding of that decides."""
 EVERY_S = 0.5
@@ -45,6 +46,8 @@ class SearchConfig:
     greedy_share: float = 0.3
     """The most of the time limit that the strategy greedy may take for a map to begin
     with, where no map is given."""
+    moves: int = 20_000
+    """The most moves for each stay that could be placed; more would find nothing."""
     shares: MoveShares = field(default_factory=MoveShares)
     """How often each kind of move is made."""
 
@@ -52,6 +55,7 @@ class SearchConfig:
         require_within("hottest", self.hottest, COLDEST, 1)
         require_within("coldest", self.coldest, COLDEST, self.hottest)
         require_within("greedy_share", self.greedy_share, 0, 1)
+        require_within("moves", self.moves, 1)
 
 
 class Search:
@@ -64,6 +68,7 @@ class Search:
 
     def __init__(self, config: SearchConfig | None = None) -> None:
         self.config = config or SearchConfig()
+        load_moves()  # before the clock of any run starts
 
     def solve(self, problem: Problem, run: Run) -> Outcome:
         """Improve a map by small moves."""
@@ -110,7 +115,7 @@ class Search:
         """Make moves until the end, colder and colder."""
         met = 0
         with ThreadPoolExecutor(len(walkers)) as pool:
-            for share, count in _progress(run, walkers):
+            for share, count in _progress(run, self.config.moves * walkers[0].stays):
                 temperature = self._temperature(share)
                 jobs = [pool.submit(x.walk, temperature, count) for x in walkers]
                 made = sum(job.result() for job in jobs)
@@ -124,6 +129,26 @@ class Search:
     def _temperature(self, share: float) -> float:
         hottest, coldest = self.config.hottest, self.config.coldest
         return float(hottest * (coldest / hottest) ** share)
+
+
+@cache
+def load_moves() -> None:
+    """Load the compiled moves; the very first time this compiles them (half a minute).
+
+    That is by making a few, on a program of one instruction.
+    """
+    access = Access(0, read_bytes=1)
+    program = Program(
+        "one", (Instruction("i", 0.0, (access,)),), (Buffer("b", 1, True),)
+    )
+    problem = Problem(program, TARGETS["tpu-v4i"])
+    stays = list(candidate_stays(problem, Loops(program)))
+    goal = Goal((problem,), (1.0,), (math.inf,))
+    one, other = (
+        Walker(goal, stays, (), MemoryMap(), MoveShares(), seed) for seed in range(2)
+    )
+    one.walk(1.0, 1)
+    one.join(other)
 
 
 class _Record:
@@ -166,21 +191,20 @@ def _goal(problem: Problem, run: Run) -> Goal:
     )
 
 
-def _progress(run: Run, walkers: list[Walker]) -> Iterator[tuple[float, int]]:
-    """How far the run is, as a share, and how many moves to make then."""
+def _progress(run: Run, most: int) -> Iterator[tuple[float, int]]:
+    """How far the run is, as a share, and how many moves to make then; most, in all."""
     started, done, count = time.monotonic(), 0, CHUNK
     timed = run.iterations is None and run.deadline < math.inf
-    limit = math.inf if timed else run.iterations or MOVES
-    while done < limit and not run.expired:
-        begun = time.monotonic()
+    if run.iterations is not None:
+        most = min(most, run.iterations)
+    while done < most and not run.expired:
+        begun, count = time.monotonic(), min(count, most - done)
+        time_share = (begun - started) / (run.deadline - started) if timed else 0.0
+        yield max(time_share, done / most), count
+        done += count
         if timed:
-            yield (begun - started) / (run.deadline - started), count
             speed = count / max(1e-6, time.monotonic() - begun)
             count = max(1, int(min(speed * CHUNK_S, 2 * count)))
-        else:
-            count = int(min(CHUNK, limit - done))
-            yield done / limit, count
-            done += count
 
 
 def _meet(walkers: list[Walker]) -> None:

@@ -80,6 +80,11 @@ class Walker:
         snapshot(self._workspace.directories[1], self._best)
 
     @property
+    def stays(self) -> int:
+        """How many stays there are that could be placed."""
+        return len(self._workspace.world.stays)
+
+    @property
     def best(self) -> float:
         """The objective of the best map so far."""
         return float(self._status[1])

@@ -78,7 +78,7 @@ class _Search:
         left = self._run.iterations
         if left is None:
             left = WINDOWS if self._run.deadline == math.inf else -1
-        while left and not self._run.expired:
+        while left and not (self._run.expired or self._run.is_met(self._score)):
             window = self._choice.window(self._clock.lost)
             if window is None:
                 return

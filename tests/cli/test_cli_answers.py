@@ -29,6 +29,8 @@ from hybridalloc.solver import (
 )
 from hybridalloc.solving import cutoff
 
+GREEDY = ("--strategy", "greedy")
+"""A strategy that is soon done."""
 SOLVE_KEYS = [
     "input",
     "strategy",
@@ -183,7 +185,7 @@ def test_solve_as_json_prints_exactly_the_keys_of_the_contract(
 def test_speed_ups_are_the_times_of_the_references_over_the_maps_own(
     command: Command, workload: Path
 ) -> None:
-    answer = json.loads(command("solve", workload, "--json").out)
+    answer = json.loads(command("solve", workload, *GREEDY, "--json").out)
     vs_slow = answer["slow_s"] / answer["time_s"]
     vs_xla = answer["xla_s"] / answer["time_s"]
     assert math.isclose(answer["speedup_vs_slow"], vs_slow)
@@ -200,7 +202,7 @@ def test_the_compilers_own_answer_has_a_speed_up_of_one_against_itself(
 def test_the_compilers_answer_is_no_reference_where_it_does_not_fit(
     command: Command, workload: Path
 ) -> None:
-    ran = command("solve", workload, "--capacity", "16MiB", "--json")
+    ran = command("solve", workload, *GREEDY, "--capacity", "16MiB", "--json")
     answer = json.loads(ran.out)
     assert answer["capacity_bytes"] == 16 * 2**20
     assert answer["xla_s"] is answer["speedup_vs_xla"] is None
@@ -209,7 +211,7 @@ def test_the_compilers_answer_is_no_reference_where_it_does_not_fit(
 def test_without_the_compilers_answer_the_reference_is_unknown(
     command: Command, stripped: Path
 ) -> None:
-    answer = json.loads(command("solve", stripped, "--json").out)
+    answer = json.loads(command("solve", stripped, *GREEDY, "--json").out)
     assert answer["xla_s"] is None
     assert answer["speedup_vs_slow"] >= 1
 
@@ -217,7 +219,7 @@ def test_without_the_compilers_answer_the_reference_is_unknown(
 def test_the_table_names_the_cost_model_and_the_target(
     command: Command, workload: Path
 ) -> None:
-    ran = command("solve", workload, "--cost-model", "cycles", "--target", "tpu-v4")
+    ran = command("solve", workload, *GREEDY, "--cost-model", "cycles", "--target", "tpu-v4")
     assert ran.code == 0
     assert "times are simulated: cycles, tpu-v4\n" in ran.out
     assert "64 MiB of fast memory" in ran.out
@@ -227,7 +229,7 @@ def test_out_writes_a_map_that_the_checker_accepts(
     command: Command, workload: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "map.json.gz"
-    assert command("solve", workload, "--out", out).code == 0
+    assert command("solve", workload, *GREEDY, "--out", out).code == 0
     problem = read_problem(workload)
     assert check(problem, read_map(out, problem)) == ()
     assert [path.name for path in tmp_path.iterdir()] == ["map.json.gz"]

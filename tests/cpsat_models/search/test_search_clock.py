@@ -32,7 +32,7 @@ from hybridalloc.simulator import simulate
 
 BOTH = {(1, 1): READ, (2, 0): READ}
 """b1 is read at 1, b0 at 2."""
-CHANGED = Habits(keep_worse=0.2, check_every=1000, look_every=1000)
+CHANGED = Habits(keep_others=0.2, check_every=1000, look_every=1000)
 
 
 def stalls(workspace: Workspace) -> float:

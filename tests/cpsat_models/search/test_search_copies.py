@@ -24,6 +24,7 @@ from hybridalloc.cpsat_models.search.copies import (
 )
 from hybridalloc.cpsat_models.search.drafts import limits
 from hybridalloc.cpsat_models.search.edits import begin_move
+from hybridalloc.cpsat_models.search.tables import FETCHING
 from hybridalloc.cpsat_models.search.workspace import Workspace
 from hybridalloc.program import Loop
 
@@ -129,14 +130,14 @@ def test_points_move_out_of_loops_that_are_not_around() -> None:
 
 
 def test_copies_are_outstanding_from_issue_to_due_or_at_one_point() -> None:
-    outstanding = np.array([0, 2, 1, 2, 0])
-    assert may_copy(outstanding, 2, 3, 2, 1)  # point 2 alone
-    assert not may_copy(outstanding, 2, 4, 2, 1)  # point 3, too
-    assert not may_copy(outstanding, 1, 1, 2, 1)  # issued and due at 1
-    assert may_copy(outstanding, 2, 2, 2, 1)
-    assert not may_copy(outstanding, 2, 2, 2, 2)
-    assert may_copy(outstanding, 4, 4, 2, 2)
-    assert not may_copy(outstanding, 0, 0, 0, 1)
+    outstanding = np.array([[0, 2, 1, 2, 0], [9] * 5]).T
+    assert may_copy(outstanding, FETCHING, 2, 3, 2, 1)  # point 2 alone
+    assert not may_copy(outstanding, FETCHING, 2, 4, 2, 1)  # point 3, too
+    assert not may_copy(outstanding, FETCHING, 1, 1, 2, 1)  # issued and due at 1
+    assert may_copy(outstanding, FETCHING, 2, 2, 2, 1)
+    assert not may_copy(outstanding, FETCHING, 2, 2, 2, 2)
+    assert may_copy(outstanding, FETCHING, 4, 4, 2, 2)
+    assert not may_copy(outstanding, FETCHING, 0, 0, 0, 1)
 
 
 def test_other_stays_of_a_buffer_limit_copies() -> None:

@@ -11,7 +11,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from named_problems import (
     CHAIN,
-    FASTEST,
     NAMED,
     PINS_THAT_DO_NOT_FIT,
     SLOW,
@@ -59,9 +58,9 @@ def searched(
 
 
 def test_the_best_map_of_a_chain_is_found() -> None:
-    """24 s, as x and y fit beside each other."""
-    assert simulate(CHAIN, searched(CHAIN, SLOW)).time_s == 24
-    assert simulate(CHAIN, searched(CHAIN)).time_s == 24
+    """All but the output's write: 4 + 4 + 10 s, as w can be there from the start."""
+    assert simulate(CHAIN, searched(CHAIN, SLOW)).time_s == 18
+    assert simulate(CHAIN, searched(CHAIN)).time_s == 18
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -187,7 +186,7 @@ def test_two_workers_with_a_number_of_moves_come_back() -> None:
     run = Run(iterations=500, workers=2, warm_start=SLOW)
     found = Search().solve(CHAIN, run).map
     assert found is not None
-    assert simulate(CHAIN, found).time_s == 24
+    assert simulate(CHAIN, found).time_s == 18
 
 
 def robust_search(
@@ -203,14 +202,14 @@ def robust_search(
 
 @pytest.mark.parametrize("model", CostModel)
 def test_a_robust_search_gains_where_neither_model_loses(model: CostModel) -> None:
-    """From 48 and 76 s, y alone leads to 36 and 50, x and y to 24 and 54.
+    """From 48 and 76 s, y alone leads to 36 and 50; w, x and y to 18 and 54.
 
-    The latter has the lesser mean: 0.60 in place of 0.70. From y alone, x gains under
-    one model what it loses under the other: nothing may change.
+    The latter has the lesser mean: 0.52 in place of 0.70. But from y alone, neither w
+    nor x may follow: either makes instruction 0 take 30 s under one model, not 20.
     """
     problem = replace(TWO_MODELS, cost_model=model)
     objective, found = robust_search(problem, SLOW)
-    assert objective.times_s(found) == objective.times_s(FASTEST) == (24, 54)
+    assert objective.times_s(found) == (18, 54)
     objective, found = robust_search(problem, Y_ALONE)
     assert objective.times_s(found) == (36, 50)
 
