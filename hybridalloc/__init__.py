@@ -1,6 +1,6 @@
 """Memory mapping for compiled ML programs."""
 
-from hybridalloc.compose import BestOf, Chain, FirstOf, Share, Within
+from hybridalloc.compose import BestOf, Chain, FirstOf, Share, Together, Within
 from hybridalloc.errors import HybridAllocError, InputError, StrategyError, UsageError
 from hybridalloc.io.target_file import get_target
 from hybridalloc.memory_map import Allocation, Eviction, MemoryMap, Origin, Slice
@@ -40,6 +40,7 @@ __all__ = [
     "Status",
     "StrategyError",
     "Target",
+    "Together",
     "UsageError",
     "Verdict",
     "Within",

@@ -16,7 +16,7 @@ from hybridalloc.solver import Solver
 
 GROUP = "hybridalloc.strategies"
 """The group of entry points by which a package adds strategies."""
-COMBINATORS = ("first", "best")
+COMBINATORS = ("first", "best", "together")
 """Names that stand for compositions, and for no strategy."""
 NAME = re.compile(r"[^\W\d][\w.\-]*")
 """What a strategy may be called."""
@@ -101,8 +101,8 @@ STRATEGIES: Mapping[str, Entry] = {
     ),
     "hybrid": Entry(
         composition=(
-            "best(msa,greedy,belady)@8%>lp@45%>"
-            "cpsat(bound_share=0,most_literals=3000)@40%>search@85%>windows"
+            "best(msa,greedy,belady)@12%>together(lp,search)@60%>"
+            "cpsat(bound_share=0.0,most_literals=3000)@40%>search@85%>windows"
         ),
         description="a pipeline of other strategies, each for what it does best",
     ),

@@ -57,6 +57,10 @@ def _ignore(_: MemoryMap) -> None:
     pass
 
 
+def _never() -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """How one run of a strategy goes: its limits, its seed, and where it starts."""
@@ -78,6 +82,9 @@ class Run:
     credit: Callable[[str], AbstractContextManager[object]] = nullcontext
     """Within ``with run.credit(name):``, what is reported was found by that
     component; of several, the innermost. For strategies that have others work."""
+    is_over: Callable[[], bool] = _never
+    """Whether to be done before the deadline: what is asked in the inner loops of a
+    strategy that runs beside others."""
     objective: Robust | None = None
     """What to make small instead of the time; ``None``: the simulated time under the
     problem's own cost model. A strategy that does not know it works as ever: its maps
@@ -113,8 +120,8 @@ class Run:
 
     @property
     def expired(self) -> bool:
-        """Whether the deadline has passed."""
-        return self.remaining_s <= 0
+        """Whether the deadline has passed, or the run is over before."""
+        return self.remaining_s <= 0 or self.is_over()
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ import typer
 from hybridalloc import solve
 from hybridalloc.bounds import lower_bound
 from hybridalloc.checker import check
-from hybridalloc.compose.text import split
+from hybridalloc.compose import split
 from hybridalloc.io.files import read_text
 from hybridalloc.io.json_format import read_map, write_map, write_problem
 from hybridalloc.io.read import read_problem
@@ -42,8 +42,7 @@ LIMIT_SHARE = 0.95
 """What takes this share of the time limit may have been cut short by it."""
 LEGEND = (
     "Seconds of the processor, and GiB of the process at most, which first reads the "
-    "problem; seconds by the clock in brackets where the time limit may have cut it "
-    "short. "
+    "problem; in brackets seconds by the clock, where the limit may have cut it short. "
     "*Growth*: the exponent, of what is not cut short. "
     "*Speed-up*: over everything in slow memory (simulated)."
 )
@@ -93,8 +92,15 @@ def timed(work: Callable[[], object]) -> Figure:
 
 
 def run_strategy(files: Files, strategy: str, limit: float, once: Path) -> Figure:
-    """Solve the problem; the first map of all strategies is kept."""
-    solve(read_problem(once), strategy, time_limit=1.0)  # compiles
+    """Solve the problem; the first map of all strategies is kept.
+
+    Args:
+        files: The program at one length.
+        strategy: The text of a composition.
+        limit: Seconds.
+        once: The program by itself, solved first so that all is compiled.
+    """
+    solve(read_problem(once), strategy, time_limit=1.0)
     problem, found = read_problem(files.problem), []
     figure = timed(lambda: found.append(solve(problem, strategy, time_limit=limit)))
     result = found[0]

@@ -70,7 +70,8 @@ class Builder:
             if plans and run.expired:
                 break
             plan = self._loaded(settled, order, run)
-            plans += [plan] if plan else []
+            if plan is not None:
+                plans.append(plan)
         return self._with_places(min(plans, key=self._seconds)) if plans else None
 
     def _seconds(self, plan: Plan) -> float:
@@ -84,7 +85,7 @@ class Builder:
         if not plan.place_pinned():
             return None
         own = weigh(plan, settled.stays, self._config.weights)
-        plan.engine.count_on(settled.idle)
+        plan.engine.count_on(settled.idle)  # as there will be once all is placed
         most = plan.problem.target.cross_program_prefetches
         for stay in settled.cross_program[:most]:
             plan.place_cross_program(stay)
@@ -96,7 +97,7 @@ class Builder:
                 _place(plan, load, stay, may_stall=waits)
         for stay in until_expired(run, _in_order(settled.stays, Order.TIME)):
             _place(plan, load, stay, may_stall=True)
-        plan.engine.hope_for(0.0)
+        plan.engine.hope_for(0.0)  # from here on as there is
         drop(plan, self._simulator, run)
         Moves(plan, own, run).place_all(may_stall=True)
         self._complete(plan, run)

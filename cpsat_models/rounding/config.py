@@ -19,7 +19,7 @@ class LpConfig:
     maps: int = 12
     """How many are made at most, each of a dive of its own."""
     repairs: int = 4
-    """After so many at most, what was missing in them is allowed again."""
+    """After so many maps at most, what was missing in them is allowed again."""
     batch: float = 0.25
     """The share of what is undecided in a solution that is decided at a time."""
     noise: float = 0.15

@@ -17,12 +17,12 @@ import numpy as np
 from hybridalloc.arrays import Floats, Ints
 from hybridalloc.bounds.linear_solver import LinearSolver
 from hybridalloc.bounds.relaxation import Relaxation
-from hybridalloc.cpsat_models.rounding.holding import Holding
+from hybridalloc.cpsat_models.rounding.holding import Holding, stay_table
 
 WHOLE = 1e-5
 """What is this close to 0 or 1 is that."""
 FEWER = 4
-"""Where too much was decided at once, this part of it is tried."""
+"""Where too much was decided at once, one part in so many is tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +47,8 @@ class Diver:
             solver: Of its program, perhaps with cuts.
         """
         self._solver, self._free = solver, relaxation.free
-        rows = [(x.buffer, x.low, x.high, x.units, x.column) for x in relaxation.stays]
-        table = np.array(sorted(rows), np.int64).reshape(-1, 5)
-        self._buffer, self._low, self._high, self._units, self._column = table.T
+        table = stay_table(relaxation)
+        self._buffer, self._low, self._high, self._units, self._column = table
 
     def dive(
         self,
@@ -91,7 +90,7 @@ class Diver:
                 fixed, values, share = decided, solution.values, manner.batch
             elif solution.infeasible and count > 1:
                 share /= FEWER
-            elif solution.infeasible:
+            elif solution.infeasible:  # not even one fits, so it is decided against
                 fixed = fixed | {int(self._column[first[0]]): 0.0}
             else:
                 break

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hybridalloc.arrays import Floats
+from hybridalloc.arrays import Floats, Ints
 from hybridalloc.baselines.pins import free
 from hybridalloc.baselines.stays import Lifetime, Stay, cross_program_stays
 from hybridalloc.bounds.relaxation import Relaxation
@@ -26,14 +26,19 @@ class Holding:
     high: int
 
 
+def stay_table(relaxation: Relaxation) -> Ints:
+    """(5, stays): buffer, low, high, units and column of each stay, in this order."""
+    rows = [(x.buffer, x.low, x.high, x.units, x.column) for x in relaxation.stays]
+    return np.array(sorted(rows), np.int64).reshape(-1, 5).T
+
+
 class Holdings:
     """Reads solutions of one relaxation."""
 
     def __init__(self, relaxation: Relaxation) -> None:
-        rows = [(x.buffer, x.low, x.high, x.column) for x in relaxation.stays]
-        table = np.array(sorted(rows), np.int64).reshape(-1, 4)
-        table = table[table[:, 1] < table[:, 2]]
-        self._buffer, self._low, self._high, self._column = table.T
+        table = stay_table(relaxation)
+        table = table[:, table[1] < table[2]]
+        self._buffer, self._low, self._high, _, self._column = table
 
     def of(self, values: Floats, threshold: float) -> Iterator[Holding]:
         """What is held at least in this part, each as long as it is without a break.

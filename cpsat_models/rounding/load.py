@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hybridalloc.baselines.placed import Placed
+from hybridalloc.bounds.space import units
 from hybridalloc.memory_map import Rectangle
 from hybridalloc.packing.space import Space, Span
 from hybridalloc.problem import Problem
@@ -50,4 +51,4 @@ class Load(Space[Placed]):
         return end - int(np.argmin(free[::-1])) if not free.all() else 0
 
     def _whole(self, size: int) -> int:
-        return -(-size // self._alignment) * self._alignment
+        return units(size, self._alignment) * self._alignment

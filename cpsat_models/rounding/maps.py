@@ -22,7 +22,7 @@ from hybridalloc.solver import Run
 DIVE_SHARE = 0.4
 """The share of the time left that a dive may take."""
 HELD = 0.9
-"""What a decided solution holds in this part, it holds."""
+"""What a decided solution holds to this part at least, it holds."""
 
 
 class Maps:
@@ -76,20 +76,22 @@ class Maps:
             began = time.monotonic()
             until = self._run.until(DIVE_SHARE)
             decided = diver.dive(values, missing, manner, self._rng, until)
-            found = self._build(list(holdings.of(decided, HELD)))
+            missed = self._build(list(holdings.of(decided, HELD)))
             self._left -= 1
             self._took_s = time.monotonic() - began
-            if not found:
+            if not missed:
                 return
-            missing += found
+            missing += missed
 
     def _build(self, held: list[Holding]) -> list[Holding]:
         """Build a map of what is held, and offer it; what is missing there."""
-        begun = {one: self._finder.cross_program(one) for one in held}
-        cross_program = [stay for stay in begun.values() if stay is not None]
-        stays = {one: self._finder.stay(one) for one in held if begun[one] is None}
-        known = [stay for stay in stays.values() if stay is not None]
-        settled = settle(self._builder.empty, known, cross_program)
+        crosses = {one: self._finder.cross_program(one) for one in held}
+        stays = {one: self._finder.stay(one) for one in held if crosses[one] is None}
+        settled = settle(
+            self._builder.empty,
+            [stay for stay in stays.values() if stay is not None],
+            [stay for stay in crosses.values() if stay is not None],
+        )
         plan = self._builder.build(settled)
         if plan is None:
             return []

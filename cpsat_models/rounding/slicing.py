@@ -59,6 +59,7 @@ def _slices(plan: Plan, load: Load, stay: Stay, issue: int) -> list[Slice] | Non
     slices: list[Slice] = []
     for _ in range(plan.problem.target.copy_engine.max_slices):
         point = plan.loops.outside_after(load.since(left, due), None)
+        # Bytes that can be copied from the point on; the others must be there by then.
         later = max(0.0, until - float(clock[point])) / seconds
         before = -int((later - left) // unit) * unit if later < left else 0
         if before <= 0:

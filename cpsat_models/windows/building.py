@@ -69,18 +69,16 @@ def build(
     """
     points = _points(problem.program, window, crossings)
     own = {x.buffer: i for i, x in enumerate(crossings)}
-    buffers = [_buffer(problem.program.buffers[x.buffer], x) for x in crossings]
     claims = clock.claims(surroundings, window, own)
     fixtures = Fixtures(problem, surroundings, points, own, claims)
-    order = {id(x): i for i, x in enumerate(surroundings.map.allocations)}
-    stays = [(order[id(x)], c, x) for c in crossings for x in c.stays]
-    stays.sort(key=lambda entry: entry[0])
-    present = [_restrict(x, own[c.buffer], c, points) for _, c, x in stays]
-    small = _problem(problem, points, crossings, buffers, fixtures)
-    present += fixtures.allocations
-    return WindowProblem(
-        small, points, surroundings, tuple(crossings), MemoryMap(tuple(present))
+    small = _problem(problem, points, crossings, fixtures)
+    changing = (
+        _restrict(x, own[x.buffer], crossings[own[x.buffer]], points)
+        for x in surroundings.map.allocations
+        if x.buffer in own and window.overlaps(x)
     )
+    present = MemoryMap((*changing, *fixtures.allocations))
+    return WindowProblem(small, points, surroundings, tuple(crossings), present)
 
 
 def _points(
@@ -143,11 +141,11 @@ def _problem(
     problem: Problem,
     points: Sequence[int],
     crossings: Sequence[Crossing],
-    buffers: list[Buffer],
     fixtures: Fixtures,
 ) -> Problem:
-    """The problem of these parts."""
+    """The problem of these parts; the fixtures get their buffers."""
     program = problem.program
+    buffers = [_buffer(program.buffers[x.buffer], x) for x in crossings]
     steps = [fixtures.step(i) for i in range(len(points) - 1)]
     inner = program.instructions[points[0] : points[-1]]
     cycles = _longest_s(problem, inner, crossings) * problem.target.clock_hz
@@ -166,18 +164,18 @@ def _problem(
     return Problem(own, _target(problem.target, crossings), model)
 
 
-def _entries(free: Sequence[Crossing]) -> Iterator[Access]:
+def _entries(crossings: Sequence[Crossing]) -> Iterator[Access]:
     """A read of what is held at the begin; a write where the slow copy is stale."""
-    for own, crossing in enumerate(free):
+    for own, crossing in enumerate(crossings):
         if crossing.entering is not None and crossing.valid_before:
             yield Access(own, read_bytes=1)
         elif crossing.entering is not None:
             yield Access(own, 0, 1, whole=True)
 
 
-def _exits(free: Sequence[Crossing]) -> Iterator[Access]:
+def _exits(crossings: Sequence[Crossing]) -> Iterator[Access]:
     """A read of what is held at the end."""
-    for own, crossing in enumerate(free):
+    for own, crossing in enumerate(crossings):
         if crossing.leaving is not None:
             yield Access(own, read_bytes=1)
 
@@ -199,7 +197,7 @@ def _end(accesses: Iterator[Access], name: str, cycles: float) -> Instruction:
 
 
 def _longest_s(
-    problem: Problem, steps: Sequence[Instruction], free: Sequence[Crossing]
+    problem: Problem, steps: Sequence[Instruction], crossings: Sequence[Crossing]
 ) -> float:
     """Seconds that the window takes at most under the present map."""
     target = problem.target
@@ -209,7 +207,7 @@ def _longest_s(
         moved = sum(traffic_s(target.slow, access) for access in step.accesses)
         seconds += max(step.compute_s, moved, *seen, 0.0)
     startup_s = target.copy_engine.startup_s
-    for crossing in free:
+    for crossing in crossings:
         size = problem.program.buffers[crossing.buffer].size
         copied_s = traffic_s(target.slow, Access(0, size, size))
         slices = sum(1 + len(stay.slices) for stay in crossing.stays)
@@ -217,9 +215,9 @@ def _longest_s(
     return seconds
 
 
-def _target(target: Target, free: Sequence[Crossing]) -> Target:
+def _target(target: Target, crossings: Sequence[Crossing]) -> Target:
     """The target; what is held at the begin is fetched there, beyond the limits."""
-    held = sum(x.entering is not None and x.valid_before for x in free)
+    held = sum(x.entering is not None and x.valid_before for x in crossings)
     engine = target.copy_engine
     engine = replace(
         engine, max_outstanding_prefetches=engine.max_outstanding_prefetches + held

@@ -9,17 +9,14 @@ import numpy as np
 
 from hybridalloc.arrays import Floats
 from hybridalloc.cpsat_models.windows.options import WindowsConfig
-from hybridalloc.cpsat_models.windows.surroundings import (
-    Crossing,
-    Window,
-)
+from hybridalloc.cpsat_models.windows.surroundings import Crossing, Window
 from hybridalloc.problem import Problem
 from hybridalloc.program import Program
 
 GROWTH = 1.15
 """By which factor windows grow when they are solved, and shrink when they are not."""
 LEAST = 4
-"""Buffers that may change in a window at least."""
+"""No fewer buffers may change in a window."""
 
 
 class Choice:

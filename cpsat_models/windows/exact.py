@@ -57,7 +57,7 @@ def solve_exactly(
 
 
 def _limited(run: Run, seconds: float) -> Run:
-    """The run of one window."""
+    """The run of one window, whose maps are not reported: they are no whole ones."""
     if run.iterations is not None:
         work = math.ceil(seconds / ITERATION_S)
         return Run(run.deadline, work, run.seed, run.workers)

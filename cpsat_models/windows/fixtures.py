@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from hybridalloc.arrays import Floats
+from hybridalloc.bounds.space import units
 from hybridalloc.cost_model import elapsed, traffic_s
-from hybridalloc.cpsat_models.windows.surroundings import Surroundings
+from hybridalloc.cpsat_models.windows.surroundings import Surroundings, Window
 from hybridalloc.memory_map import Allocation
 from hybridalloc.problem import CostModel, Problem
 from hybridalloc.program import Access, Buffer, Instruction, Memory, Observation
@@ -41,20 +42,20 @@ class Fixtures:
         self._points = points
         self._own = own
         self._claims = claims
+        window = Window(points[0], points[-1])
         self._places = [
             rectangle
             for stay in surroundings.map.allocations
-            if stay.buffer not in own
-            and stay.start < points[-1]
-            and stay.end > points[0]
+            if stay.buffer not in own and window.overlaps(stay)
             for rectangle in stay.rectangles(problem.program.buffers[stay.buffer].size)
         ]
         self.buffers: list[Buffer] = []
+        """Those after the ones that may change, step by step."""
         self.allocations: list[Allocation] = []
-        """Theirs."""
+        """Of those that are in fast memory."""
 
     def step(self, number: int) -> Instruction:
-        """A step, as an instruction of the window's problem."""
+        """A step, as an instruction of the window's problem; adds its buffers."""
         low, high = self._points[number : number + 2]
         step = self._alone(low, number) if high == low + 1 else self._many(low, high)
         places = [
@@ -143,7 +144,7 @@ class Fixtures:
         """The bytes that are not free during these instructions."""
         steps = self._problem.program.instructions[low:high]
         unit = self._problem.target.fast.alignment
-        lowest = -(-max(step.scratch_bytes for step in steps) // unit) * unit
+        lowest = units(max(step.scratch_bytes for step in steps), unit) * unit
         places = sorted(
             (max(begin, lowest), end)
             for begin, end, start, stop in self._places

@@ -54,6 +54,8 @@ class Windows:
 
 
 class _Search:
+    """The map so far, and the windows that make it better."""
+
     def __init__(
         self, problem: Problem, start: MemoryMap, config: WindowsConfig, run: Run
     ) -> None:
@@ -93,7 +95,11 @@ class _Search:
                 return
 
     def _improve(self, window: Window, crossings: list[Crossing]) -> bool:
-        """Solve one window: whether nothing in it can be better than what was found."""
+        """Solve one window, and go on from a better map that it makes.
+
+        Returns:
+            Whether nothing in the window can be better than what was found.
+        """
         small = build(self._problem, self._surroundings, window, crossings, self._clock)
         answer, solved = small.present, False
         with suppress(TimeoutError):

@@ -70,8 +70,7 @@ class Surroundings:
 
     def served(self, buffer: int, t: int) -> Allocation | None:
         """The allocation that serves an access of an instruction."""
-        stays = self._stays.get(buffer, ())
-        return next((x for x in stays if x.ready <= t < x.end), None)
+        return next((x for x in self.of(buffer) if x.ready <= t < x.end), None)
 
     def crossings(self, window: Window) -> Iterator[Crossing]:
         """Each buffer that the window accesses or that is there, by its index."""
@@ -87,7 +86,7 @@ class Surroundings:
             yield self._crossing(buffer, window)
 
     def _crossing(self, buffer: int, window: Window) -> Crossing:
-        stays = [x for x in self._stays.get(buffer, ()) if window.overlaps(x)]
+        stays = [x for x in self.of(buffer) if window.overlaps(x)]
         entering = [x for x in stays if x.start < window.low]
         leaving = [x for x in stays if x.end > window.high]
         first, last = next(iter(entering), None), next(iter(leaving), None)
@@ -110,7 +109,7 @@ class Surroundings:
 
     def is_valid(self, buffer: int, point: int) -> bool:
         """Whether the slow copy is valid at a point."""
-        uses, stays = self._program.uses[buffer], self._stays.get(buffer, ())
+        uses, stays = self._program.uses[buffer], self.of(buffer)
         dues = [
             x.eviction.due for x in stays if x.eviction and evicted_before(x, point)
         ]

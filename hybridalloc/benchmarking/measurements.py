@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from hybridalloc.benchmarking.records import Ending, TrialRecord
-from hybridalloc.benchmarking.running import ProgramCase, case_of
+from hybridalloc.benchmarking.trials import ProgramCase
 from hybridalloc.report.records import Record
 from hybridalloc.solver import PROOF_TOLERANCE, gap
 
@@ -106,12 +106,11 @@ class Section:
     @property
     def reference(self) -> str:
         """What speed-ups are over: XLA's answer, or all-slow where no input has one."""
-        carried = any(x.xla_s is not None for x in self.measurements)
-        return "XLA" if carried else "all-slow"
+        return "XLA" if self._has_xla else "all-slow"
 
     def speedup(self, measured: Measurement) -> float | None:
         """How many times faster than the reference."""
-        return measured.vs_xla if self.reference == "XLA" else measured.vs_slow
+        return measured.vs_xla if self._has_xla else measured.vs_slow
 
     def of(self, strategy: str) -> tuple[Measurement, ...]:
         """What one strategy did; for ``BEST`` and ``XLA``, what these stand for."""
@@ -121,15 +120,17 @@ class Section:
             return self._xla()
         return tuple(x for x in self.measurements if x.strategy == strategy)
 
+    @property
+    def _has_xla(self) -> bool:
+        return any(x.xla_s is not None for x in self.measurements)
+
     def _best(self) -> tuple[Measurement, ...]:
-        least: dict[tuple[str, int], Measurement] = {}
+        least: dict[tuple[str, int], tuple[float, Measurement]] = {}
         for each in self.measurements:
-            case = each.program, each.seed
-            if each.time_s is not None:
-                known = least.get(case, each).time_s
-                if case not in least or (known is not None and each.time_s < known):
-                    least[case] = each
-        best = (replace(x, strategy=BEST, runtime_s=None) for x in least.values())
+            case, time_s = (each.program, each.seed), each.time_s
+            if time_s is not None and (case not in least or time_s < least[case][0]):
+                least[case] = time_s, each
+        best = (replace(x, strategy=BEST, runtime_s=None) for _, x in least.values())
         return tuple(best)
 
     def _xla(self) -> tuple[Measurement, ...]:
@@ -165,7 +166,7 @@ def sections(records: Sequence[TrialRecord]) -> tuple[Section, ...]:
     for record in done:
         if (answer := record.answer) is not None:
             name = names[record.trial.name, record.trial.digest]
-            bound_s = bounds.get(case_of(record.trial))
+            bound_s = bounds.get(record.trial.case)
             conditions = _conditions(record, answer)
             grouped[conditions].append(_measurement(name, record, answer, bound_s))
     order = sorted(grouped, key=_order)
@@ -179,7 +180,7 @@ def best_bounds(records: Iterable[TrialRecord]) -> dict[ProgramCase, float]:
         proven = [record.facts.proven_s, record.answer and record.answer.bound_s]
         for seconds in proven:
             if seconds:
-                case = case_of(record.trial)
+                case = record.trial.case
                 best[case] = max(seconds, best.get(case, 0.0))
     return best
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
 
 from hybridalloc.benchmarking.machine import cores, machine
 from hybridalloc.benchmarking.records import Ending, Facts, TrialRecord
@@ -22,8 +20,6 @@ from hybridalloc.problem import CostModel, Problem
 from hybridalloc.report.records import record, reference_times
 from hybridalloc.solver import Result
 from hybridalloc.solving import cutoff, solve
-
-Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +66,14 @@ def perform(task: Task) -> TrialRecord:
 
 
 def _perform(task: Task, begun: TrialRecord) -> TrialRecord:
-    trial = task.trial
-    problem, seconds = _timed(
-        lambda: read_problem(
-            task.path,
-            target=trial.given_target,
-            capacity=trial.given_capacity_bytes,
-        )
+    trial, started = task.trial, time.perf_counter()
+    problem = read_problem(
+        task.path, target=trial.given_target, capacity=trial.given_capacity_bytes
     )
     program = problem.program
     facts = replace(
         begun.facts,
-        reading_s=seconds,
+        reading_s=time.perf_counter() - started,
         instructions=len(program),
         buffers=len(program.buffers),
     )
@@ -90,13 +82,6 @@ def _perform(task: Task, begun: TrialRecord) -> TrialRecord:
         return _ended(begun, Ending.SKIPPED, "the program carries no estimates")
     judged = replace(problem, cost_model=trial.cost_model)
     return (_bound if trial.is_bound else _search)(task, judged, begun)
-
-
-def _timed(work: Callable[[], Made]) -> tuple[Made, float]:
-    """What some work makes, and the seconds that it takes."""
-    started = time.perf_counter()
-    made = work()
-    return made, time.perf_counter() - started
 
 
 def _search(task: Task, problem: Problem, begun: TrialRecord) -> TrialRecord:

@@ -22,6 +22,7 @@ GRACE_S = 600.0
 """How long a trial may take beyond its time limit: to read, to check, to execute."""
 _POLL_S = 0.02
 _TOLD_BYTES = 2000
+"""How much of the end of what a process has told is looked at for its last line."""
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """Variables that say how many threads a library of linear algebra takes."""
 

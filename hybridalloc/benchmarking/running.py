@@ -4,35 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from hybridalloc.benchmarking.performing import Task
 from hybridalloc.benchmarking.processes import Watch, perform_all
 from hybridalloc.benchmarking.records import Ending, RecordFolder, TrialRecord
-from hybridalloc.benchmarking.trials import Settings, Trial
+from hybridalloc.benchmarking.trials import ProgramCase, Settings, Trial
 from hybridalloc.benchmarking.workloads import Workload
-from hybridalloc.problem import CostModel
-
-
-class ProgramCase(NamedTuple):
-    """What a lower bound is of: a program, how it is judged, and where it runs."""
-
-    name: str
-    digest: str
-    cost_model: CostModel
-    given_target: str | None
-    given_capacity_bytes: int | None
-
-
-def case_of(trial: Trial) -> ProgramCase:
-    """Which program, under which cost model and on which target."""
-    return ProgramCase(
-        trial.name,
-        trial.digest,
-        trial.cost_model,
-        trial.given_target,
-        trial.given_capacity_bytes,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +63,7 @@ def run_benchmark(
     perform_all(searches, folder, processes, watch)
     known = best_times(folder.read())
     bounds = [
-        _task(x, processes, known.get(case_of(x.trial)))
+        _task(x, processes, known.get(x.trial.case))
         for x in planned
         if x.trial.is_bound
     ]
@@ -100,7 +77,7 @@ def best_times(records: Iterable[TrialRecord]) -> dict[ProgramCase, float]:
         if record.facts.ending is not Ending.DONE or record.answer is None:
             continue
         if (time_s := record.answer.time_s) is not None:
-            case = case_of(record.trial)
+            case = record.trial.case
             best[case] = min(time_s, best.get(case, time_s))
     return best
 

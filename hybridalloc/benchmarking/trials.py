@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from itertools import product
+from typing import NamedTuple
 
 from hybridalloc.benchmarking.workloads import Workload
 from hybridalloc.compose import name_of, parse
@@ -17,6 +18,16 @@ from hybridalloc.version import package_version
 BOUND = "lower bound"
 """What stands in a trial for the proof of a bound; no strategy can have this name."""
 _UNFIT = re.compile(r"[^A-Za-z0-9.=_-]+")
+
+
+class ProgramCase(NamedTuple):
+    """What a lower bound is of: a program, how it is judged, and where it runs."""
+
+    name: str
+    digest: str
+    cost_model: CostModel
+    given_target: str | None
+    given_capacity_bytes: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +72,17 @@ class Trial:
     def is_bound(self) -> bool:
         """Whether a lower bound is to be proven."""
         return self.strategy == BOUND
+
+    @property
+    def case(self) -> ProgramCase:
+        """Which program, under which cost model and on which target."""
+        return ProgramCase(
+            self.name,
+            self.digest,
+            self.cost_model,
+            self.given_target,
+            self.given_capacity_bytes,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from hybridalloc.compose.combinators import BestOf, Chain, FirstOf, Share, Withi
 from hybridalloc.compose.members import as_solver, name_of
 from hybridalloc.compose.strategy import Strategy
 from hybridalloc.compose.text import parse, split
+from hybridalloc.compose.together import Together
 
 __all__ = [
     "BestOf",
@@ -11,6 +12,7 @@ __all__ = [
     "FirstOf",
     "Share",
     "Strategy",
+    "Together",
     "Within",
     "as_solver",
     "name_of",

@@ -100,7 +100,7 @@ class Chain:
         return text if len(self.solvers) > 1 else f"({text})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Within:
     """A solver with a time of its own, within that of the whole; ``a@5s``."""
 

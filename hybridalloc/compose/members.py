@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 
 from hybridalloc.errors import UsageError
@@ -88,28 +89,36 @@ class Best:
             self.run.report(memory_map)
             self.map, self.score = memory_map, score
 
-    def after(self, solver: Solver, run: Run) -> Outcome:
+    def after(
+        self,
+        solver: Solver,
+        run: Run,
+        offer: Callable[[MemoryMap], None] | None = None,
+    ) -> Outcome:
         """Let a member run; what it hands back.
 
-        Where it runs out of time with ``TimeoutError``, what it has reported counts.
+        Its maps go to ``offer``, or else are taken with credit to it. Where it runs out
+        of time with ``TimeoutError``, what it has reported counts.
         That a map's time is optimal says nothing under an objective of the run's own.
         """
         bound = max(run.bound, self.bound or 0.0)
-        run = replace(run, report=self.offer, bound=bound)
-        with self.run.credit(name_of(solver)):
+        credit = self.run.credit(name_of(solver)) if offer is None else nullcontext()
+        offer = offer or self.offer
+        with credit:
             try:
-                outcome = solver.solve(self.problem, run)
+                outcome = solver.solve(
+                    self.problem, replace(run, report=offer, bound=bound)
+                )
             except TimeoutError:
                 return UNANSWERED
             if outcome.map is not None:
-                self.offer(outcome.map)
+                offer(outcome.map)
         bounds = [x for x in (self.bound, outcome.bound) if x is not None]
         self.bound = max(bounds, default=None)
         if outcome.status is Status.OPTIMAL and self.run.objective is not None:
             return replace(outcome, status=Status.FEASIBLE)
-        if self.map is not None and replace(run, bound=self.bound or 0.0).is_met(
-            self.score
-        ):
+        proven = replace(run, bound=self.bound or 0.0)
+        if self.map is not None and proven.is_met(self.score):
             return Outcome(self.map, Status.OPTIMAL, self.bound)
         return outcome
 

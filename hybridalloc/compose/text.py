@@ -5,7 +5,7 @@ The grammar::
     chain    = budgeted {">" budgeted}
     budgeted = single {"@" time}
     single   = "(" chain ")"
-             | ("first" | "best") "(" chain {"," chain} ")"
+             | ("first" | "best" | "together") "(" chain {"," chain} ")"
              | name ["(" option "=" value {"," option "=" value} ")"]
     time     = number ("ms" | "s" | "min" | "%")
 
@@ -21,15 +21,17 @@ from typing import TypeVar
 from hybridalloc.compose.combinators import BestOf, Chain, FirstOf, Share, Within
 from hybridalloc.compose.options import PLAIN
 from hybridalloc.compose.strategy import Strategy
+from hybridalloc.compose.together import Together
 from hybridalloc.errors import UsageError
 from hybridalloc.registry import NAME, get_entry
 from hybridalloc.solver import Solver
 
 Item = TypeVar("Item")
 
-COMBINATORS: dict[str, type[FirstOf] | type[BestOf]] = {
+COMBINATORS: dict[str, type[FirstOf] | type[BestOf] | type[Together]] = {
     "first": FirstOf,
     "best": BestOf,
+    "together": Together,
 }
 """What each name of ``registry.COMBINATORS`` stands for."""
 _NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)

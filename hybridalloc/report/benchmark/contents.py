@@ -80,6 +80,7 @@ class Contents:
     """Of this package."""
     first_started: str
     last_started: str
+    """When the first and the last trial began: ISO 8601, UTC."""
     cores: int
     processes: int
     seeds: tuple[int, ...]

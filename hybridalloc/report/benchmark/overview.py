@@ -50,7 +50,7 @@ def _cells(summary: Summary) -> list[str]:
         ratio_text(summary.vs_slow),
         against if summary.vs_xla is not None else MISSING,
         ratio_text(summary.worst_vs_xla),
-        MISSING if summary.gap is None else gap_text(max(0.0, summary.gap.median)),
+        MISSING if summary.gap is None else gap_text(summary.gap.median),
         MISSING
         if summary.mean_runtime_s is None
         else f"{summary.mean_runtime_s:.1f} s",

@@ -7,11 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hybridalloc.benchmarking.comparisons import Group
 from hybridalloc.benchmarking.measurements import BEST, XLA, Section, known
 from hybridalloc.benchmarking.summaries import Gap, Summary
-from hybridalloc.report.benchmark.contents import (
-    Contents,
-    Fault,
-    SectionContents,
-)
+from hybridalloc.report.benchmark.contents import Contents, Fault, SectionContents
 from hybridalloc.report.records import geometric_mean
 from hybridalloc.report.units import MISSING, size_text
 from hybridalloc.report.words import gap_text, plural
@@ -184,7 +180,7 @@ def _gap(gap: Gap | None, runs: int) -> list[str]:
     if gap is None:
         return [MISSING, MISSING]
     of = "" if gap.count == runs else f" (of {gap.count})"
-    return [gap_text(max(0.0, gap.median)) + of, gap_text(max(0.0, gap.mean))]
+    return [gap_text(gap.median) + of, gap_text(gap.mean)]
 
 
 def _pairs(contents: SectionContents) -> Iterator[str]:
@@ -227,8 +223,8 @@ def _quality(contents: SectionContents) -> Iterator[str]:
     )
     rows = []
     for curve in contents.curves:
-        known = dict(curve.points)
-        rows.append([_name(curve.strategy), *(_figure(known.get(s)) for s in moments)])
+        means = dict(curve.points)
+        rows.append([_name(curve.strategy), *(_figure(means.get(s)) for s in moments)])
     yield table(["strategy", *(f"{s:g} s" for s in moments)], rows)
 
 
@@ -265,7 +261,7 @@ def _program_row(section: Section, program: str) -> list[str]:
         f"{first.instructions:,}",
         _milliseconds(first.slow_s),
         _milliseconds(first.xla_s),
-        gap_text(max(0.0, min(gaps))) if gaps else MISSING,
+        gap_text(min(gaps)) if gaps else MISSING,
     ]
     for strategy in section.strategies:
         runs = (x for x in measured if x.strategy == strategy)
