@@ -27,7 +27,7 @@ SIZES = Sizes(buffers=7, instructions=14, loops=4)
 CLOSELY = Habits()
 UNCHANGING = ("nothing to do", "hardly any fast memory", "pinned buffers")
 """In these no move comes about."""
-NOW_AND_THEN = Habits(keep_others=0.1, check_every=40, look_every=40)
+NOW_AND_THEN = Habits(keep_others=0.1, check_every=20, look_every=20)
 
 
 def sliced(problem: Problem, most: int) -> Problem:
