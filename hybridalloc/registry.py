@@ -100,6 +100,8 @@ STRATEGIES: Mapping[str, Entry] = {
         "every valid map of a tiny problem, without slices",
     ),
     "hybrid": Entry(
+        # cpsat needs no bound of its own after lp's, and finds nothing in larger models
+        # in this time; windows is for what search cannot reach.
         composition=(
             "best(msa,greedy,belady)@12%>together(lp,search)@60%>"
             "cpsat(bound_share=0.0,most_literals=3000)@40%>search@85%>windows"
