@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from hybridalloc.arrays import Floats, Ints
-from hybridalloc.cpsat_models.search.directory import int_row, ints
+from hybridalloc.cpsat_models.search.clock import sum_up
+from hybridalloc.cpsat_models.search.directory import float_row, int_row, ints
 from hybridalloc.cpsat_models.search.edits import accept, judge, put, take, undo
 from hybridalloc.cpsat_models.search.moves import move
 from hybridalloc.cpsat_models.search.rebuilding import saving
@@ -20,10 +21,14 @@ from hybridalloc.cpsat_models.search.tables import (
     SLOTS,
     STAY,
     STAYS,
+    SUMS,
     UNTOUCHED,
+    WEIGHT,
 )
 from hybridalloc.jit import compiled
 
+LEAST_GAIN = 1e-12
+"""Less than this share of the objective is no gain, but rounding."""
 SPARED = 512
 """With fewer slots than this to spare, no move is begun."""
 
@@ -38,7 +43,6 @@ def anneal(
     count: int,
     best: Ints,
     status: Floats,
-    tried: Ints,
     random: np.random.Generator,
 ) -> int:
     """Make moves; one for the worse by d is kept with chance exp(-d / temperature).
@@ -53,12 +57,14 @@ def anneal(
         best: (slots + 1, SLOT_COLUMNS): the best map so far, whose allocations
             ``best[-1, 0]`` counts; kept up to date.
         status: (2,): the objective of the map, and of the best one.
-        tried: (5, 3): for each kind how many moves were made, came about, were kept.
         random: Draws.
 
     Returns:
         How many moves were made: fewer where slots ran short.
     """
+    status[0] = 0.0
+    for k in range(clocks.shape[0]):
+        status[0] += float_row(clocks[k], SUMS)[WEIGHT] * sum_up(clocks[k])
     for number in range(count):
         if int_row(state, COUNTS)[N_SPARE] < SPARED:
             return number
@@ -66,19 +72,16 @@ def anneal(
         while drawn >= shares[kind] and kind < len(shares) - 1:
             kind += 1
         done = move(world, state, clocks, kind, random)
-        tried[kind, 0] += 1
         if not done or int_row(state, COUNTS)[N_LOGGED] == 0:
             undo(world, state, clocks)
             continue
-        tried[kind, 1] += 1
         after = judge(world, state, clocks)
         if after > status[0] - temperature * math.log(1.0 - random.random()):
             undo(world, state, clocks)
             continue
-        tried[kind, 2] += 1
         accept(world, state, clocks)
         status[0] = after
-        if after < status[1]:
+        if after < status[1] * (1 - LEAST_GAIN):
             status[1] = after
             snapshot(state, best)
     return count

@@ -10,7 +10,13 @@ from __future__ import annotations
 import numpy as np
 
 from hybridalloc.arrays import Floats, Ints
-from hybridalloc.cpsat_models.search.directory import float_row, floats, int_row, ints
+from hybridalloc.cpsat_models.search.directory import (
+    ROWS,
+    float_row,
+    floats,
+    int_row,
+    ints,
+)
 from hybridalloc.cpsat_models.search.tables import (
     ACTION,
     CHANGE,
@@ -18,6 +24,7 @@ from hybridalloc.cpsat_models.search.tables import (
     DONE_IN,
     DONE_OUT,
     DUE_STEP,
+    ELAPSED,
     EVICTED,
     EXIT,
     IDLE,
@@ -35,13 +42,18 @@ from hybridalloc.cpsat_models.search.tables import (
     PER_SLOT,
     POSITION,
     QUEUED,
+    RUNNING,
+    RUNS,
+    SINCE,
     SPOTS,
     STALL,
     STALLS,
     STAMPS,
     STEPS,
     SUMS,
+    TERMS,
     TIMES,
+    TOP,
     TRIAL,
     TRIP_COUNTS,
     USED,
@@ -54,6 +66,7 @@ from hybridalloc.simulator.stalls import (
     DONE,
     ISSUED,
     LEFT,
+    MOST_PASSES,
     MOST_STEPS,
     PLAYED,
     advance,
@@ -86,6 +99,7 @@ def play(world: Ints, state: Ints, clock: Ints, begin: int, until: int) -> None:
     sums[PASS] += 1
     queues, trips, before = start(world, marks, begin)
     stall, depth, step, base, change = 0.0, 0, begin, begin, 0.0
+    since = marks[begin, SINCE]
     while True:
         if depth == 0:
             if step > begin:
@@ -95,9 +109,9 @@ def play(world: Ints, state: Ints, clock: Ints, begin: int, until: int) -> None:
             if over or (step > until and settled(marks, queues, step)):
                 break
             stall, base = 0.0, step
-            keep_mark(trial, queues, step)
+            since = keep_mark(trial, queues, step, since)
         trips[0, LEFT] -= 1
-        stall += meet(state, clock, queues, step)
+        stall += meet(world, state, clock, queues, step, since)
         if steps[step, ACTION] == RUN:
             done = queues[0, DONE] + queues[1, DONE]
             advance(queues, floats(clock, TIMES)[steps[step, WHAT], IDLE])
@@ -113,14 +127,17 @@ def play(world: Ints, state: Ints, clock: Ints, begin: int, until: int) -> None:
 
 
 @compiled
-def meet(state: Ints, clock: Ints, queues: Floats, step: int) -> float:
+def meet(
+    world: Ints, state: Ints, clock: Ints, queues: Floats, step: int, since: float
+) -> float:
     """Finish the copies that are due at a step, and issue others: the stall there."""
     queued, copies = ints(state, QUEUED), ints(state, COPIES)
     spots, stamps = floats(clock, SPOTS), int_row(clock, STAMPS)
     number, stall, waiting = int(float_row(clock, SUMS)[PASS]), 0.0, False
     copy = queued[step, 1]
     while copy >= 0:
-        if copies[copy, ISSUE_STEP] != step:
+        issued = copies[copy, ISSUE_STEP]
+        if issued != step and ints(world, STEPS)[issued, TOP] >= since:  # else done
             spot = spots[copy, ON_TRIAL if stamps[copy] == number else POSITION]
             demand(queues, int(copy % PER_SLOT == EVICTED), spot)
             waiting = True
@@ -143,15 +160,32 @@ def meet(state: Ints, clock: Ints, queues: Floats, step: int) -> float:
 
 
 @compiled
+def sum_up(clock: Ints) -> float:
+    """The map's time in seconds, its sums taken anew: without what rounding left."""
+    times, terms, marks = (
+        floats(clock, TIMES),
+        floats(clock, TERMS),
+        floats(clock, MARKS),
+    )
+    running, stalls = 0.0, 0.0
+    for t in range(times.shape[0]):
+        running += terms[t, RUNS] * times[t, ELAPSED]
+    for step in range(marks.shape[0]):
+        stalls += marks[step, STALL]
+    float_row(clock, SUMS)[RUNNING], float_row(clock, SUMS)[STALLS] = running, stalls
+    return running + stalls
+
+
+@compiled
 def start(world: Ints, marks: Floats, step: int) -> tuple[Floats, Floats, Floats]:
     """The queues before a step outside all loops, and room for loops."""
     queues = np.zeros((2, 6))
     queues[0, ISSUED], queues[0, DONE] = marks[step, ISSUED_IN], marks[step, DONE_IN]
     queues[1, ISSUED], queues[1, DONE] = marks[step, ISSUED_OUT], marks[step, DONE_OUT]
     queues[0, AWAITED] = queues[1, AWAITED] = -np.inf
-    depths = world[LOOPS, 1] + 1
+    depths = world[LOOPS, ROWS] + 1
     trips = np.zeros((depths, 3))
-    trips[0, LEFT] = MOST_STEPS + 10 * world[STEPS, 1]
+    trips[0, LEFT] = MOST_STEPS + MOST_PASSES * world[STEPS, ROWS]
     return queues, trips, np.zeros((depths, 2, 6))
 
 
@@ -187,18 +221,27 @@ def turn(
 def settled(marks: Floats, queues: Floats, step: int) -> bool:
     """Whether both queues are empty before a step, now and in what is kept."""
     return bool(
-        queues[0, ISSUED] == queues[0, DONE]
-        and queues[1, ISSUED] == queues[1, DONE]
+        is_empty(queues)
         and marks[step, ISSUED_IN] == marks[step, DONE_IN]
         and marks[step, ISSUED_OUT] == marks[step, DONE_OUT]
     )
 
 
 @compiled
-def keep_mark(trial: Floats, queues: Floats, step: int) -> None:
-    """Note the queues before a step."""
+def is_empty(queues: Floats) -> bool:
+    """Whether all that was issued is done."""
+    return bool(
+        queues[0, ISSUED] == queues[0, DONE] and queues[1, ISSUED] == queues[1, DONE]
+    )
+
+
+@compiled
+def keep_mark(trial: Floats, queues: Floats, step: int, since: float) -> float:
+    """Note the queues before a step, and since when they have not been empty."""
+    trial[step, SINCE] = step if is_empty(queues) else since
     trial[step, ISSUED_IN], trial[step, DONE_IN] = queues[0, ISSUED], queues[0, DONE]
     trial[step, ISSUED_OUT], trial[step, DONE_OUT] = queues[1, ISSUED], queues[1, DONE]
+    return float(trial[step, SINCE])
 
 
 @compiled

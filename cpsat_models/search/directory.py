@@ -18,6 +18,8 @@ from numba.np import arrayobj
 
 from hybridalloc.arrays import Floats, Ints
 
+ADDRESS, ROWS, COLUMNS = range(3)
+"""The columns of a directory."""
 Accessor = Callable[[Ints, int], Any]
 _make_array: Any = arrayobj.make_array  # numba's types say nothing of these
 _populate_array: Any = arrayobj.populate_array

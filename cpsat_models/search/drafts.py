@@ -5,15 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from hybridalloc.arrays import Ints
-from hybridalloc.cpsat_models.search.copies import (
+from hybridalloc.cpsat_models.search.directory import float_row, floats, int_row, ints
+from hybridalloc.cpsat_models.search.issuing import (
     due_after,
     issue_before,
     may_copy,
     outside_after,
     outside_before,
 )
-from hybridalloc.cpsat_models.search.directory import float_row, floats, int_row, ints
 from hybridalloc.cpsat_models.search.tables import (
+    ACCESS,
+    ACCESSED,
     BEGIN,
     BODY,
     BOXES,
@@ -61,6 +63,7 @@ from hybridalloc.cpsat_models.search.tables import (
     TRIPS,
     UNITS,
     UNTIL,
+    USES,
     WEIGHTS,
 )
 from hybridalloc.jit import compiled
@@ -159,10 +162,11 @@ def draft_prefetch(
     """Draft the prefetch of the allocation; whether it is within the rules."""
     row, weights = int_row(state, DRAFT), floats(world, WEIGHTS)
     stay = row[STAY]
+    body, units = ints(world, STAYS)[stay, BODY], ints(world, STAYS)[stay, UNITS]
+    earliest = outside_after(world, earliest, body)
     if earliest > row[READY]:
         return False
-    body, units = ints(world, STAYS)[stay, BODY], ints(world, STAYS)[stay, UNITS]
-    count = min(int_row(world, LIMITS)[MOST_SLICES], units, MOST_BOXES)
+    count = min(int_row(world, LIMITS)[MOST_SLICES], max(1, units), MOST_BOXES)
     if random.random() >= SLICED:
         count = 1
     haste = 1 + 2 * random.random() if random.random() < EARLY else 1.0
@@ -234,7 +238,8 @@ def draft_cross(
     row[BOXES], row[FIRST_BOX + LOW] = 1, 0
     row[FIRST_BOX + HIGH] = stays[stay, UNITS]
     row[FIRST_BOX + BEGIN], row[FIRST_BOX + CLOSE] = 0, last
-    if random.random() < ALWAYS:
+    is_all = serves_all(world, stay)
+    if is_all and random.random() < ALWAYS:
         return True
     weights = floats(world, WEIGHTS)
     work_s = weights[stay, STARTUP_S] + weights[stay, IN_S]
@@ -244,7 +249,18 @@ def draft_cross(
         for column in range(2):
             row[FIRST_BOX + 4 + column] = row[FIRST_BOX + column]
         row[FIRST_BOX + 4 + BEGIN], row[FIRST_BOX + 4 + CLOSE] = tail, last
-    return True
+        return True
+    return is_all
+
+
+@compiled
+def serves_all(world: Ints, stay: int) -> bool:
+    """Whether the buffer of a stay has no later accesses."""
+    uses, after = ints(world, USES), ints(world, STAYS)[stay, LAST] + 1
+    if after == uses.shape[0]:
+        return True
+    buffer = int_row(world, ACCESSED)[uses[after, ACCESS]]
+    return bool(buffer != ints(world, STAYS)[stay, BUFFER])
 
 
 @compiled

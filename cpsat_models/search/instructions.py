@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hybridalloc.arrays import Ints
-from hybridalloc.cpsat_models.search.directory import float_row, floats, int_row
+from hybridalloc.cpsat_models.search.directory import ROWS, float_row, floats, int_row
 from hybridalloc.cpsat_models.search.tables import (
     ACCESS_S,
     ALL_SLOW,
@@ -55,7 +55,7 @@ def time_instruction(
             count += 1
     slow = max(0.0, slow)
     seen_s = -1.0
-    if clock[SEEN_S, 1] > 0:
+    if clock[SEEN_S, ROWS] > 0:
         seen_s = seen(clock, fast, count, t)
     elapsed = elapsed_time(
         slow,

@@ -9,7 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from hybridalloc.arrays import Ints
-from hybridalloc.cpsat_models.search.directory import float_row, floats, int_row, ints
+from hybridalloc.cpsat_models.search.directory import (
+    ROWS,
+    float_row,
+    floats,
+    int_row,
+    ints,
+)
 from hybridalloc.cpsat_models.search.edits import take
 from hybridalloc.cpsat_models.search.rebuilding import NOBODY, rebuild, saving
 from hybridalloc.cpsat_models.search.tables import (
@@ -28,6 +34,7 @@ from hybridalloc.cpsat_models.search.tables import (
     FIRST_ACCESS,
     FROM,
     HEADS,
+    ISSUE,
     KIND,
     LAST,
     LEAST,
@@ -149,7 +156,7 @@ def remove_rivals(
 @compiled
 def draw_crossing(world: Ints, random: np.random.Generator) -> int:
     """A stay that is a cross-program prefetch, or ``NOBODY``."""
-    count = world[CROSSINGS, 1]
+    count = world[CROSSINGS, ROWS]
     if count == 0:
         return NOBODY
     return int(int_row(world, CROSSINGS)[int(random.random() * count)])
@@ -181,7 +188,8 @@ def any_slot(state: Ints, random: np.random.Generator) -> int:
 def has_copies(world: Ints, stay: int) -> bool:
     """Whether anything of a stay is copied at a point that may be another."""
     stays = ints(world, STAYS)
-    return bool(stays[stay, KIND] == CROSS or not stays[stay, PRODUCED])
+    evicts = stays[stay, ISSUE] >= 0
+    return bool(stays[stay, KIND] == CROSS or not stays[stay, PRODUCED] or evicts)
 
 
 @compiled
@@ -251,9 +259,10 @@ def draw_stay(
 def ruin(world: Ints, state: Ints, clocks: Ints, random: np.random.Generator) -> int:
     """Take out allocations around an instruction: which that is."""
     active, spans = int_row(state, ACTIVE), ints(state, SPANS)
+    # BLOCKED is free until the next placement: its third column lists the slots.
     centre, around, found = losing(world, clocks[0], random), 0, ints(state, BLOCKED)
     if random.random() < 0.5:
-        centre = int(random.random() * state[CLAIMS, 1])
+        centre = int(random.random() * state[CLAIMS, ROWS])
     for k in range(int_row(state, COUNTS)[N_ACTIVE]):
         if spans[k, 0] <= centre < spans[k, 1]:
             found[around, 2] = active[k]

@@ -169,7 +169,9 @@ def cheapest(
     worth = np.empty(count)
     for k in range(count):
         slot, worth[k] = blocked[k, 2], np.inf
-        if slot != NOWHERE:
+        if blocked[k, 1] <= least:
+            worth[k] = 0.0
+        elif slot != NOWHERE:
             worth[k] = values[slot] * (1 - noise * random.random())
     begins, ends = np.argsort(blocked[:count, 0]), np.argsort(blocked[:count, 1])
     found, lowest, total, fixed, begun = NOWHERE, np.inf, 0.0, 0, 0

@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from hybridalloc.arrays import Floats, Ints
-from hybridalloc.cpsat_models.search.directory import float_row, floats, int_row, ints
+from hybridalloc.cpsat_models.search.directory import (
+    ROWS,
+    float_row,
+    floats,
+    int_row,
+    ints,
+)
 from hybridalloc.cpsat_models.search.drafts import draft, redraft
 from hybridalloc.cpsat_models.search.edits import TAKEN, put, take
 from hybridalloc.cpsat_models.search.instructions import time_instruction
@@ -181,36 +187,50 @@ def rebuild(
         near: An instruction near which others are placed then, or ``NOBODY``.
         random: Draws.
     """
-    log, counts = ints(state, LOG), int_row(state, COUNTS)
     if wanted != NOBODY and not place(
         world, state, clocks, wanted, NOBODY, True, True, random
     ):
         return False
-    logged = counts[N_LOGGED] if again else 0
-    order = in_order(state, logged, random)
-    ranks = np.argsort(order)
-    fillers = first_filler(world, near, random)
-    for k in range(3 * logged + fillers[1]):
-        slot, may_stall = NOBODY, random.random() < STALLING
-        if k < 3 * logged:
-            old = log[ranks[k // 3], 0]
-            if order[ranks[k // 3]] > 0 or log[ranks[k // 3], 1] != TAKEN:
-                continue
-            stay = ints(state, SLOTS)[old, STAY]
-            if k % 3 == 0:
-                slot = old
-            elif k % 3 == 2:
-                stay, may_stall = draw_part(world, stay, random), True
-        else:
-            stay, may_stall = fillers[0] + int(random.random() * 2 * NEAR), False
-            stay = useful(world, state, clocks, stay)
-        if stay == NOBODY:
-            continue
-        if place(world, state, clocks, stay, slot, may_stall, False, random) and (
-            k < 3 * logged
-        ):
-            order[ranks[k // 3]] = 1.0
+    if again:
+        place_again(world, state, clocks, random)
+    if near != NOBODY:
+        fill(world, state, clocks, near, random)
     return True
+
+
+@compiled
+def place_again(
+    world: Ints, state: Ints, clocks: Ints, random: np.random.Generator
+) -> None:
+    """Place what is out as it was, or drafted anew, or a part of it, if it fits."""
+    log, slots = ints(state, LOG), ints(state, SLOTS)
+    order = in_order(state, int_row(state, COUNTS)[N_LOGGED], random)
+    for k in np.argsort(order):
+        if log[k, 1] != TAKEN:
+            continue
+        slot, may_stall = log[k, 0], random.random() < STALLING
+        stay = slots[slot, STAY]
+        placed = False
+        for attempt in range(3):
+            if attempt == 2:
+                stay, may_stall = draw_part(world, stay, random), True
+            if not placed and stay != NOBODY:
+                old = slot if attempt == 0 else NOBODY
+                placed = place(
+                    world, state, clocks, stay, old, may_stall, False, random
+                )
+
+
+@compiled
+def fill(
+    world: Ints, state: Ints, clocks: Ints, near: int, random: np.random.Generator
+) -> None:
+    """Place some stays that begin near an instruction where there is room."""
+    first = max(0, ints(world, POINTS)[near, FROM_HERE] - NEAR)
+    for _ in range(FILLERS):
+        stay = first + int(random.random() * 2 * NEAR)
+        if is_useful(world, state, clocks, stay):
+            place(world, state, clocks, stay, NOBODY, False, False, random)
 
 
 @compiled
@@ -224,22 +244,11 @@ def in_order(state: Ints, logged: int, random: np.random.Generator) -> Floats:
 
 
 @compiled
-def first_filler(
-    world: Ints, near: int, random: np.random.Generator
-) -> tuple[int, int]:
-    """The first stay near an instruction, and how many to try of those after it."""
-    count = world[STAYS, 1]
-    if near == NOBODY or count == 0:
-        return 0, 0
-    return max(0, ints(world, POINTS)[near, FROM_HERE] - NEAR), FILLERS
-
-
-@compiled
-def useful(world: Ints, state: Ints, clocks: Ints, stay: int) -> int:
-    """A stay if it would save any time where it is placed, or ``NOBODY``."""
-    if stay >= world[STAYS, 1] or ints(world, STAYS)[stay, KIND] == CROSS:
-        return NOBODY
-    return stay if saving(world, state, clocks, stay) > 0 else NOBODY
+def is_useful(world: Ints, state: Ints, clocks: Ints, stay: int) -> bool:
+    """Whether a stay, if there is one of that number, would save any time."""
+    if stay >= world[STAYS, ROWS] or ints(world, STAYS)[stay, KIND] == CROSS:
+        return False
+    return bool(saving(world, state, clocks, stay) > 0)
 
 
 @compiled

@@ -17,6 +17,7 @@ from hybridalloc.cpsat_models.search.walker import MoveShares, Walker
 from hybridalloc.cpsat_models.search.workspace import Goal
 from hybridalloc.loops import Loops
 from hybridalloc.memory_map import MemoryMap
+from hybridalloc.objective import Objective
 from hybridalloc.problem import Problem
 from hybridalloc.program import Access, Buffer, Instruction, Program
 from hybridalloc.ranges import require_within
@@ -25,6 +26,8 @@ from hybridalloc.target import TARGETS
 
 COLDEST = 1e-12
 """No temperature is lower, as a share of the run time; the rounding of that decides."""
+ROUNDING = 1e-13
+"""By which share sums may exceed a limit that a map just meets."""
 EVERY_S = 0.5
 """How often the best map so far is reported."""
 CHUNK_S = 0.05
@@ -82,12 +85,12 @@ class Search:
         walkers = self._walkers(problem, run, start)
         if not walkers:
             return Outcome(start)
-        record = _Record(walkers, start, run)
+        reporter = _Reporter(walkers, run.objective_of(problem), start, run)
         try:
-            self._walk(walkers, record, run)
+            self._walk(walkers, reporter, run)
         finally:
-            record.report()
-        return Outcome(record.map)
+            reporter.report()
+        return Outcome(reporter.map)
 
     def _greedy_map(self, problem: Problem, run: Run) -> MemoryMap | None:
         """The map of ``greedy``, in its share of the time."""
@@ -111,7 +114,7 @@ class Search:
             for number in range(run.workers)
         ]
 
-    def _walk(self, walkers: list[Walker], record: _Record, run: Run) -> None:
+    def _walk(self, walkers: list[Walker], reporter: _Reporter, run: Run) -> None:
         """Make moves until the end, colder and colder."""
         met = 0
         with ThreadPoolExecutor(len(walkers)) as pool:
@@ -119,8 +122,8 @@ class Search:
                 temperature = self._temperature(share)
                 jobs = [pool.submit(x.walk, temperature, count) for x in walkers]
                 made = sum(job.result() for job in jobs)
-                record.look()
-                if made == 0 or run.is_met(record.best):
+                reporter.look()
+                if made == 0 or run.is_met(reporter.best):
                     break
                 if len(walkers) > 1 and int(share * MEETINGS) > met:
                     met = int(share * MEETINGS)
@@ -151,14 +154,16 @@ def load_moves() -> None:
     one.join(other)
 
 
-class _Record:
+class _Reporter:
     """Reports the best map of all walkers, not too often."""
 
-    def __init__(self, walkers: list[Walker], start: MemoryMap, run: Run) -> None:
+    def __init__(
+        self, walkers: list[Walker], objective: Objective, start: MemoryMap, run: Run
+    ) -> None:
         self.map = start
-        self._walkers = walkers
-        self._run = run
-        self._reported = math.inf
+        self._walkers, self._run = walkers, run
+        self._objective, self._score = objective, objective.score(start)
+        self._known = math.inf
         self._next_at = time.monotonic()
 
     @property
@@ -175,19 +180,27 @@ class _Record:
     def report(self) -> None:
         """Report the best map if it is not known yet."""
         best = min(self._walkers, key=lambda x: x.best)
-        if best.best < min(self._reported, best.start):
-            self._reported, self.map = best.best, best.memory_map()
-            self._run.report(self.map)
+        if best.best >= self._known:
+            return
+        self._known, memory_map = best.best, best.memory_map()
+        score = self._objective.score(memory_map)
+        if score < self._score:  # the simulator decides
+            self.map, self._score = memory_map, score
+            self._run.report(memory_map)
 
 
 def _goal(problem: Problem, run: Run) -> Goal:
+    """The time; or the sum of both ratios to the limits of a robust objective.
+
+    Close to 1, that falls with their geometric mean.
+    """
     if run.objective is None:
         return Goal((problem,), (1.0,), (math.inf,))
     limits_s = run.objective.limits_s
     return Goal(
         run.objective.problems,
         tuple(1 / limit if limit else 1.0 for limit in limits_s),
-        tuple(limit * (1 + 1e-13) for limit in limits_s),
+        tuple(limit * (1 + ROUNDING) for limit in limits_s),
     )
 
 

@@ -79,8 +79,8 @@ SLOW_S, FAST_S, BYTES = range(3)
 # Columns of Clock.times.
 ELAPSED, IDLE = range(2)
 # Columns of Clock.marks: the queues before a step outside all loops, the stall there,
-# and what the copy engine does during it.
-ISSUED_IN, DONE_IN, ISSUED_OUT, DONE_OUT, STALL, USED = range(6)
+# what the copy engine does during it, and since which step some copy was always queued.
+ISSUED_IN, DONE_IN, ISSUED_OUT, DONE_OUT, STALL, USED, SINCE = range(7)
 # Columns of Clock.spots.
 POSITION, ON_TRIAL = range(2)
 # Places in Clock.sums.
@@ -138,9 +138,9 @@ class Clock(NamedTuple):
     times: Floats
     """(T, 2): the time and the idle time of each instruction, in seconds."""
     marks: Floats
-    """(steps, 6)"""
+    """(steps, 7)"""
     trial: Floats
-    """(steps, 6): the same for changes that are not yet kept."""
+    """(steps, 7): the same for changes that are not yet kept."""
     spots: Floats
     """(copies, 2): the position of each copy in its queue, kept and not yet kept."""
     stamps: Ints

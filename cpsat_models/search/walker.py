@@ -75,8 +75,6 @@ class Walker:
         self.start = self._workspace.objective
         """The objective of the map at the start."""
         self._status = np.full(2, self.start)
-        self.tried = np.zeros((len(self._shares), 3), dtype=np.int64)
-        """For each kind of move how many were made, came about, and were kept."""
         snapshot(self._workspace.directories[1], self._best)
 
     @property
@@ -103,7 +101,6 @@ class Walker:
             count,
             self._best,
             self._status,
-            self.tried,
             self._random,
         )
 

@@ -23,7 +23,6 @@ from hybridalloc.cpsat_models.search.instructions import refresh
 from hybridalloc.cpsat_models.search.tables import Clock, State, World
 from hybridalloc.cpsat_models.search.world import (
     Row,
-    Weights,
     build_clock,
     build_world,
 )
@@ -73,7 +72,7 @@ class Workspace:
         unusual = {x.stay.buffer for x in found if not x.is_usual}
         self._untouched = {*unusual, *pinned(program)}
         self._rows = self._all_rows(stays, crosses, found)
-        self.world = build_world(self._problem, self._rows, Weights())
+        self.world = build_world(self._problem, self._rows)
         most = len(start) + MOST_MORE
         slots = min(len(self.world.uses), most) + ROOM
         self.state = _empty(self.world, slots, len(program.buffers))
@@ -196,13 +195,14 @@ class Workspace:
         slices = [
             Slice(min(size, high * alignment) - low * alignment, start)
             for low, high, start, _ in boxes
+            if len(boxes) > 1
         ]
         evicts = row[tables.OUT] >= 0
         one = allocate(
             stay.stay,
             offset,
             (row[tables.FROM], row[tables.UNTIL]),
-            slices=tuple(slices) if len(boxes) > 1 else (),
+            slices=tuple(slices),
             eviction=Eviction(row[tables.OUT], row[tables.DUE]) if evicts else None,
         )
         return [replace(one, ready=row[tables.READY])]

@@ -9,6 +9,7 @@ from itertools import accumulate
 import numpy as np
 
 from hybridalloc.arrays import Floats, Ints
+from hybridalloc.baselines.moves import Weights
 from hybridalloc.baselines.stays import Stay
 from hybridalloc.bounds.space import units
 from hybridalloc.cost_model import compile_costs
@@ -30,26 +31,16 @@ class Row:
     """Whether it stays as the map at the start has it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """What a stay is taken to cost where one of several is chosen.
-
-    That is ``(bytes / capacity) ** size * (seconds / run time) ** span + copies *
-    (seconds of copies / run time)``.
-    """
-
-    size: float = 0.25
-    span: float = 0.5
-    copies: float = 4.0
+WEIGHTS = Weights()
+"""What a stay is taken to cost where one of several is chosen."""
 
 
-def build_world(problem: Problem, rows: Sequence[Row], weights: Weights) -> World:
+def build_world(problem: Problem, rows: Sequence[Row]) -> World:
     """The tables of a problem.
 
     Args:
         problem: The program and the target.
         rows: The stays, by start.
-        weights: What stays are taken to cost.
     """
     program, engine = problem.program, problem.target.copy_engine
     loops, tape = Loops(program), build_tape(program)
@@ -59,7 +50,7 @@ def build_world(problem: Problem, rows: Sequence[Row], weights: Weights) -> Worl
     stays = _stays(problem, rows, first_use, loop_index)
     return World(
         stays=stays,
-        weights=_weights(problem, loops, rows, weights),
+        weights=_weights(problem, loops, rows),
         uses=_uses(program),
         of_buffer=_of_buffer(stays[:, tables.BUFFER], len(program.buffers)),
         accessed=_ints([a.buffer for i in program.instructions for a in i.accesses]),
@@ -106,8 +97,8 @@ def build_clock(problem: Problem, copies: int, weight: float, limit: float) -> C
         first_seen_access=costs.first_seen_access,
         seen_access=costs.seen_access,
         times=np.zeros((costs.runs.size, 2)),
-        marks=np.zeros((steps + 1, 6)),
-        trial=np.zeros((steps + 1, 6)),
+        marks=np.zeros((steps + 1, 7)),
+        trial=np.zeros((steps + 1, 7)),
         spots=np.zeros((copies, 2)),
         stamps=np.full(copies, -1, dtype=np.int64),
         sums=np.zeros(7),
@@ -149,9 +140,7 @@ def _stays(
     return _ints(table).reshape(-1, tables.STAY_COLUMNS)
 
 
-def _weights(
-    problem: Problem, loops: Loops, rows: Sequence[Row], weights: Weights
-) -> Floats:
+def _weights(problem: Problem, loops: Loops, rows: Sequence[Row]) -> Floats:
     costs, slow = compile_costs(problem), problem.target.slow
     slow_s = np.maximum(np.maximum(costs.compute_s, costs.all_slow_s), costs.empty_s)
     time = np.concatenate(([0.0], np.cumsum(slow_s * costs.runs)))
@@ -165,8 +154,10 @@ def _weights(
     fetches = np.array([not x.stay.produced for x in rows], float)
     evicts = np.array([x.stay.evicts for x in rows], float)
     work = (fetches * in_s + evicts * out_s) * trips
-    cost = (size / problem.target.capacity) ** weights.size * span**weights.span
-    cost += weights.copies * work / total
+    cost = (
+        np.maximum(size, 1.0) / problem.target.capacity
+    ) ** WEIGHTS.size * span**WEIGHTS.span
+    cost += WEIGHTS.copies * work / total
     share = problem.target.fast.alignment / np.maximum(size, 1.0)
     startup_s = np.full(len(rows), problem.target.copy_engine.startup_s)
     columns = (cost, in_s, out_s, startup_s, trips, share)

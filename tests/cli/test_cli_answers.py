@@ -219,7 +219,9 @@ def test_without_the_compilers_answer_the_reference_is_unknown(
 def test_the_table_names_the_cost_model_and_the_target(
     command: Command, workload: Path
 ) -> None:
-    ran = command("solve", workload, *GREEDY, "--cost-model", "cycles", "--target", "tpu-v4")
+    ran = command(
+        "solve", workload, *GREEDY, "--cost-model", "cycles", "--target", "tpu-v4"
+    )
     assert ran.code == 0
     assert "times are simulated: cycles, tpu-v4\n" in ran.out
     assert "64 MiB of fast memory" in ran.out

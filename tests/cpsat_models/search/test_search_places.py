@@ -188,3 +188,9 @@ def test_what_exceeds_the_load_cannot_fit_anywhere(workspace: Workspace) -> None
     for size, fits in ((10, True), (11, False)):
         row = row_of(stay, prefetch(3, 0, 1, 1), size)
         assert may_fit(*workspace.directories[:2], row) is fits
+
+
+def test_what_lies_below_the_least_base_is_not_in_the_way(workspace: Workspace) -> None:
+    """Bases 0 and 1 are taken by what never gives way, 2 by what is worth 5."""
+    state = blocked_by(workspace, [(0, 2), (2, 4)], [np.inf, 5.0])
+    assert cheapest(state, 2, 2, 2, 0.0, np.random.default_rng(0)) == 2

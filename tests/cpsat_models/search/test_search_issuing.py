@@ -15,15 +15,15 @@ from search_tables import (
 )
 
 from hybridalloc.cpsat_models.search import tables
-from hybridalloc.cpsat_models.search.copies import (
+from hybridalloc.cpsat_models.search.drafts import limits
+from hybridalloc.cpsat_models.search.edits import begin_move
+from hybridalloc.cpsat_models.search.issuing import (
     due_after,
     issue_before,
     may_copy,
     outside_after,
     outside_before,
 )
-from hybridalloc.cpsat_models.search.drafts import limits
-from hybridalloc.cpsat_models.search.edits import begin_move
 from hybridalloc.cpsat_models.search.tables import FETCHING
 from hybridalloc.cpsat_models.search.workspace import Workspace
 from hybridalloc.program import Loop

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hybridalloc.arrays import Floats, Ints
+from hybridalloc.arrays import Ints
 from hybridalloc.cpsat_models.search.directory import float_row, floats, int_row, ints
 from hybridalloc.cpsat_models.search.tables import (
     CLAIMED_FROM,
@@ -60,20 +60,32 @@ def outside_after(world: Ints, point: int, body: int) -> int:
 
 
 @compiled
-def leave_idle(
-    times: Floats, marks: Floats, claims: Floats, runs: float, step: int, t: int
+def use_idle(
+    world: Ints, state: Ints, clock: Ints, t: int, trips: float, work_s: float
 ) -> float:
-    """Seconds of an instruction that no copy uses, in one run of the program."""
-    return float(max(0.0, times[t, IDLE] - marks[step, USED] - claims[t]) * runs)
+    """Claim an instruction's idle time for a copy: the seconds that are still missing.
 
+    Claims hold until the move has been played.
 
-@compiled
-def claim(state: Ints, t: int, seconds: float) -> None:
-    """Count on idle time until the move has been played."""
-    counts = int_row(state, COUNTS)
-    float_row(state, CLAIMS)[t] += seconds
+    Args:
+        world: What does not change.
+        state: Its claims.
+        clock: Knows the idle time.
+        t: The instruction.
+        trips: How often the body of the copy runs.
+        work_s: Seconds of the copy that are missing.
+    """
+    claims, counts = float_row(state, CLAIMS), int_row(state, COUNTS)
+    runs, step = floats(clock, TERMS)[t, RUNS], ints(world, POINTS)[t, RUN_STEP]
+    idle_s = floats(clock, TIMES)[t, IDLE] - floats(clock, MARKS)[step, USED]
+    left_s = (idle_s - claims[t]) * runs / trips
+    if left_s <= 0:
+        return work_s
+    taken_s = min(left_s, work_s)
+    claims[t] += taken_s * trips / runs
     counts[CLAIMED_FROM] = min(counts[CLAIMED_FROM], t)
     counts[CLAIMED_TO] = max(counts[CLAIMED_TO], t + 1)
+    return float(work_s - taken_s)
 
 
 @compiled
@@ -99,26 +111,10 @@ def issue_before(
         trips: How often that runs.
         work_s: Seconds of the copy.
     """
-    times, marks, terms = (
-        floats(clock, TIMES),
-        floats(clock, MARKS),
-        floats(clock, TERMS),
-    )
-    points, claims = ints(world, POINTS), float_row(state, CLAIMS)
     point, reach = due, max(earliest, due - REACH)
     while work_s > 0 and point > reach:
         point -= 1
-        runs = terms[point, RUNS]
-        step = points[point, RUN_STEP]
-        left = leave_idle(times, marks, claims, runs, step, point) / trips
-        if left > 0:
-            taken = min(left, work_s)
-            claim(
-                state,
-                point,
-                taken * trips / max(1.0, floats(clock, TERMS)[point, RUNS]),
-            )
-            work_s -= taken
+        work_s = use_idle(world, state, clock, point, trips, work_s)
     return outside_before(world, point, body), max(0.0, work_s)
 
 
@@ -145,25 +141,9 @@ def due_after(
         trips: How often that runs.
         work_s: Seconds of the copy.
     """
-    times, marks, terms = (
-        floats(clock, TIMES),
-        floats(clock, MARKS),
-        floats(clock, TERMS),
-    )
-    points, claims = ints(world, POINTS), float_row(state, CLAIMS)
     point, reach = issue, min(deadline, issue + REACH)
     while work_s > 0 and point < reach:
-        runs = terms[point, RUNS]
-        step = points[point, RUN_STEP]
-        left = leave_idle(times, marks, claims, runs, step, point) / trips
-        if left > 0:
-            taken = min(left, work_s)
-            claim(
-                state,
-                point,
-                taken * trips / max(1.0, floats(clock, TERMS)[point, RUNS]),
-            )
-            work_s -= taken
+        work_s = use_idle(world, state, clock, point, trips, work_s)
         point += 1
     return outside_after(world, point, body), max(0.0, work_s)
 
