@@ -101,10 +101,11 @@ STRATEGIES: Mapping[str, Entry] = {
     ),
     "hybrid": Entry(
         # cpsat needs no bound of its own after lp's, and finds nothing in larger models
-        # in this time; windows is for what search cannot reach.
+        # in this time; the last search is cold, to keep what is there.
         composition=(
-            "best(msa,greedy,belady)@12%>together(lp,search)@60%>"
-            "cpsat(bound_share=0.0,most_literals=3000)@40%>search@85%>windows"
+            "best(msa,greedy,belady)@12%>together(lp,search)@70%>"
+            "cpsat(bound_share=0.0,most_literals=3000)@40%>windows@60%>"
+            "search(hottest=1e-05)"
         ),
         description="a pipeline of other strategies, each for what it does best",
     ),
