@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType, TracebackType
 
 
@@ -41,7 +42,32 @@ class Interruption:
             self._previous(number, frame)
 
 
+@contextmanager
+def postponed() -> Iterator[None]:
+    """Within this block, Ctrl-C waits until its end.
+
+    For what must not be left half done, such as the loading of compiled code.
+    """
+    previous = signal.getsignal(signal.SIGINT)
+    in_main = threading.current_thread() is threading.main_thread()
+    if not (callable(previous) and in_main):
+        yield
+        return
+    arrived: list[tuple[int, FrameType | None]] = []
+    signal.signal(signal.SIGINT, lambda *given: arrived.append(given))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
+        if arrived:
+            previous(*arrived[0])
+
+
+STAND_INS = (SystemError, ImportError)
+"""What compiled code, and modules that are being loaded, hand on instead of Ctrl-C."""
+
+
 def is_interrupt(error: BaseException) -> bool:
-    """Whether an error stands for Ctrl-C: so compiled code hands it on."""
-    cause = error.__cause__ if isinstance(error, SystemError) else error
+    """Whether an error is Ctrl-C, or stands for it."""
+    cause = error.__cause__ if isinstance(error, STAND_INS) else error
     return isinstance(cause, KeyboardInterrupt)

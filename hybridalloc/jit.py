@@ -13,6 +13,8 @@ from numba import njit, types
 from numba.core.caching import FunctionCache
 from numba.core.dispatcher import Dispatcher
 
+from hybridalloc.interruption import postponed
+
 F = TypeVar("F", bound=Callable[..., object])
 
 
@@ -24,12 +26,23 @@ def compiled(function: F) -> F:
     whatever files, and the numbers that they take from their modules are the same.
     """
     dispatcher: Any = njit(nogil=True)(function)  # numba's types know less than it
+    dispatcher.compile = _undisturbed(dispatcher.compile)
     dispatcher.get_call_template = _without_literals(dispatcher.get_call_template)
     try:
         dispatcher._cache = _Cache(function)  # type: ignore[no-untyped-call]
     except RuntimeError:  # neither beside the file nor in the user's own cache
         return cast(F, dispatcher)
     return cast(F, dispatcher)
+
+
+def _undisturbed(compile_for: Callable[..., Any]) -> Callable[..., Any]:
+    """Compiling, or loading what was compiled, which Ctrl-C would leave half done."""
+
+    def compile_whole(*arguments: Any) -> Any:
+        with postponed():
+            return compile_for(*arguments)
+
+    return compile_whole
 
 
 def _without_literals(get_call_template: Callable[..., Any]) -> Callable[..., Any]:

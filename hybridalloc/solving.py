@@ -14,7 +14,7 @@ from hybridalloc.arguments import read, require, robust_objective
 from hybridalloc.compose import as_solver, name_of
 from hybridalloc.errors import UsageError
 from hybridalloc.incumbents import Incumbents
-from hybridalloc.interruption import is_interrupt
+from hybridalloc.interruption import STAND_INS, is_interrupt
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.objective import Robust, by_model
 from hybridalloc.packing.occupancy import occupancy
@@ -139,8 +139,8 @@ def _search(
         if run.warm_start is not None:
             incumbents.start_from(run.warm_start)
         return incumbents.conclude(solver.solve(problem, run))
-    except (KeyboardInterrupt, TimeoutError, SystemError) as error:
-        if isinstance(error, SystemError) and not is_interrupt(error):
+    except (KeyboardInterrupt, TimeoutError, *STAND_INS) as error:
+        if isinstance(error, STAND_INS) and not is_interrupt(error):
             raise
         with suppress(KeyboardInterrupt):
             incumbents.settle()

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from hybridalloc.interruption import Interruption
+from hybridalloc.interruption import Interruption, is_interrupt, postponed
 
 
 def press() -> None:
@@ -63,3 +63,41 @@ def test_in_another_thread_nothing_is_installed() -> None:
     thread.start()
     thread.join()
     assert failures == []
+
+
+def test_ctrl_c_waits_for_the_end_of_what_must_not_be_left_half_done() -> None:
+    done: list[str] = []
+
+    def work() -> None:
+        with postponed():
+            press()
+            done.append("to the end")
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert done == ["to the end"]
+    with postponed(), postponed():
+        pass
+
+
+def test_what_must_be_done_whole_may_be_done_in_any_thread() -> None:
+    done: list[bool] = []
+
+    def work() -> None:
+        with postponed():
+            done.append(True)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert done == [True]
+
+
+def test_modules_and_compiled_code_hand_on_ctrl_c_as_errors_of_theirs() -> None:
+    for kind in (ImportError, SystemError):
+        error = kind("initialization failed")
+        assert not is_interrupt(error)
+        error.__cause__ = KeyboardInterrupt()
+        assert is_interrupt(error)
+    assert is_interrupt(KeyboardInterrupt())
+    assert not is_interrupt(ValueError())

@@ -98,4 +98,5 @@ def doubles(x: int) -> float:
 
 def test_numbers_that_callers_write_out_make_no_versions_of_their_own() -> None:
     assert doubles(5) == 24
-    assert len(doubled.overloads) == 1  # type: ignore[attr-defined]
+    # None, if the caller was found compiled.
+    assert len(doubled.overloads) <= 1  # type: ignore[attr-defined]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from itertools import accumulate
@@ -75,6 +76,7 @@ class Walker:
         self.start = self._workspace.objective
         """The objective of the map at the start."""
         self._status = np.full(2, self.start)
+        self._scale = self.start if math.isfinite(self.start) else 1.0
         snapshot(self._workspace.directories[1], self._best)
 
     @property
@@ -97,7 +99,7 @@ class Walker:
         return anneal(
             *self._workspace.directories,
             self._shares,
-            temperature * self.start,
+            temperature * self._scale,
             count,
             self._best,
             self._status,

@@ -162,5 +162,5 @@ class RecordFolder:
             return None
         try:
             return TrialRecord.from_json(json.loads(read_text(path)))
-        except (ValidationError, ValueError):
+        except (ValidationError, ValueError, InputError, OSError):
             return None

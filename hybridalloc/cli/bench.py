@@ -110,7 +110,7 @@ def bench(
         target=target,
         capacity_bytes=size_or_none(capacity),
         robust=robust,
-        bound_time_s=_seconds(str(bound_time)),
+        bound_time_s=_list(str(bound_time), "--bound-time", _seconds)[0],
     )
     missing = _run(folders, settings, processes, out, fresh) if folders else 0
     contents = _contents(out, tolerance, missing)

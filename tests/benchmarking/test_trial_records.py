@@ -66,11 +66,13 @@ def test_of_the_same_trial_the_newest_record_counts(tmp_path: Path) -> None:
     assert folder.read() == (new,)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "hybridalloc/trial"}'])
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b"{}", b'{"format": "hybridalloc/trial"}', b"\xff\xfe"]
+)
 def test_a_file_that_is_no_record_is_left_out_with_a_warning(
-    text: str, tmp_path: Path
+    content: bytes, tmp_path: Path
 ) -> None:
-    (tmp_path / "odd.json").write_text(text)
+    (tmp_path / "odd.json").write_bytes(content)
     with pytest.warns(UserWarning, match=r"odd\.json: no record of a trial"):
         assert RecordFolder(tmp_path).read() == ()
 

@@ -105,6 +105,7 @@ def test_without_a_program_only_the_report_is_made(
         ([".", "--time-limits", "inf"], "expected finite seconds"),
         ([".", "--cost-models", "roofline,real"], "'real'"),
         ([".", "--seeds", "-1"], "expected whole numbers >= 0"),
+        ([".", "--bound-time", "inf"], "--bound-time 'inf': expected finite seconds"),
         ([".", "--workers", "1000"], "1000 workers: expected at most the cores"),
         ([".", "--target", "tpu-v0"], "unknown target 'tpu-v0'"),
     ],
