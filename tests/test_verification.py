@@ -168,7 +168,8 @@ def test_a_map_within_the_tolerance_of_a_proven_one_is_not_itself_proven(
     Nor is the one map counted as better than the other: 1.6 * 24 = 38.4.
     """
     use(20.0)
-    monkeypatch.setattr("hybridalloc.solving.PROOF_TOLERANCE", 0.6)
+    for module in ("solver", "solving"):
+        monkeypatch.setattr(f"hybridalloc.{module}.PROOF_TOLERANCE", 0.6)
     monkeypatch.setattr("hybridalloc.verification.PROOF_TOLERANCE", 0.6)
     scripts["cpsat"] = finds(FASTEST)
     report = verify(CHAIN, FASTER)
