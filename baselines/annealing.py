@@ -5,19 +5,18 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from random import Random
 
 from hybridalloc.baselines.adoption import adopt
 from hybridalloc.baselines.best import Record
 from hybridalloc.baselines.edits import Edits
-from hybridalloc.baselines.greedy import Greedy
+from hybridalloc.baselines.greedy import greedy_map
 from hybridalloc.baselines.moves import Weights, until_expired, weigh
 from hybridalloc.baselines.neighbours import NeighbourConfig, Neighbours
 from hybridalloc.baselines.plan import Plan
 from hybridalloc.baselines.stays import candidate_stays
 from hybridalloc.loops import Loops
-from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.ranges import require_within
 from hybridalloc.simulator import Simulator
@@ -50,6 +49,19 @@ class AnnealingConfig:
         require_within("coldest", self.coldest, COLDEST, self.hottest)
         require_within("greedy_share", self.greedy_share, 0, 1)
 
+    def temperature(self, share: float) -> float:
+        """The temperature when a share of the search is over."""
+        return cooled(self.hottest, self.coldest, share)
+
+
+def cooled(hottest: float, coldest: float, share: float) -> float:
+    """The temperature when a share of the way has passed; it falls geometrically.
+
+    >>> cooled(1.0, 0.01, 0.5)
+    0.1
+    """
+    return float(hottest * (coldest / hottest) ** share)
+
 
 class Annealing:
     """Simulated annealing (Kirkpatrick, Gelatt and Vecchi, Science 220, 1983).
@@ -67,7 +79,7 @@ class Annealing:
         """Improve a map by small changes."""
         start = run.warm_start
         if start is None:
-            start = self._greedy_map(problem, run)
+            start = greedy_map(problem, run, self.config.greedy_share)
         if start is None:
             return UNANSWERED
         if run.expired:
@@ -89,14 +101,6 @@ class Annealing:
             record.report()
         return Outcome(record.map)
 
-    def _greedy_map(self, problem: Problem, run: Run) -> MemoryMap | None:
-        """The map of ``greedy``, in its share of the time."""
-        deadline = run.deadline
-        if run.iterations is None:
-            deadline = run.until(self.config.greedy_share)
-        limited = replace(run, deadline=deadline, iterations=None)
-        return Greedy().solve(problem, limited).map
-
     def _anneal(
         self,
         edits: Edits,
@@ -111,17 +115,13 @@ class Annealing:
             neighbours.change()
             if edits.is_empty:
                 continue
-            after, temperature = edits.time(), start * self._temperature(share)
+            after, temperature = edits.time(), start * self.config.temperature(share)
             if after > now - temperature * math.log(1.0 - random.random()):
                 edits.undo()
                 continue
             edits.keep()
             now = after
             record.offer(edits.plan, now)
-
-    def _temperature(self, share: float) -> float:
-        hottest, coldest = self.config.hottest, self.config.coldest
-        return float(hottest * (coldest / hottest) ** share)
 
 
 def _progress(run: Run) -> Iterator[float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hybridalloc.baselines.best import best_plan
 from hybridalloc.baselines.drop import drop
@@ -12,6 +12,7 @@ from hybridalloc.baselines.pins import pinned
 from hybridalloc.baselines.plan import Plan
 from hybridalloc.baselines.stays import candidate_stays
 from hybridalloc.loops import Loops
+from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.ranges import require_within
 from hybridalloc.simulator import Simulator
@@ -102,3 +103,18 @@ class Greedy:
         moves.place_all(may_stall=True)
         drop(plan, simulator, run)
         yield plan
+
+
+def greedy_map(problem: Problem, run: Run, share: float) -> MemoryMap | None:
+    """The map of ``greedy`` for others to start from; ``None`` if it finds none.
+
+    Args:
+        problem: What to solve.
+        run: Of whoever starts from it; its iterations are none of greedy's.
+        share: The most of the time left that it may take.
+    """
+    deadline = run.deadline
+    if run.iterations is None:
+        deadline = run.until(share)
+    limited = replace(run, deadline=deadline, iterations=None)
+    return Greedy().solve(problem, limited).map

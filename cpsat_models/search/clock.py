@@ -68,15 +68,12 @@ from hybridalloc.simulator.stalls import (
     LEFT,
     MOST_PASSES,
     MOST_STEPS,
-    PLAYED,
     advance,
-    begin_trip,
     demand,
-    end_trip,
     finish,
     issue,
+    turn_loop,
 )
-from hybridalloc.simulator.stalls import STALL as TRIP_STALL
 from hybridalloc.simulator.tape import BEGIN, END, RUN
 
 
@@ -199,22 +196,12 @@ def turn(
     step: int,
     stall: float,
 ) -> tuple[int, int, float]:
-    """Begin a loop, or end one of its trips: the depth, step and stalls from there."""
+    """``turn_loop`` at a step of the world."""
     steps, loops = ints(world, STEPS), ints(world, LOOPS)
-    loop, trip_count = steps[step, WHAT], float_row(world, TRIP_COUNTS)
-    if steps[step, ACTION] == BEGIN:
-        if trip_count[loop] == 0:
-            return depth, loops[loop, LOOP_AGAIN], stall
-        depth += 1
-        trips[depth, LEFT], trips[depth, PLAYED] = trip_count[loop], 0
-    else:
-        in_haste = trips[0, LEFT] <= 0
-        stall += end_trip(queues, before[depth], trips[depth], stall, in_haste)
-        if trips[depth, LEFT] == 0:
-            return depth - 1, step, stall
-    begin_trip(queues, before[depth])
-    trips[depth, TRIP_STALL] = stall
-    return depth, loops[loop, LOOP_BEGIN], stall
+    k, begins = steps[step, WHAT], steps[step, ACTION] == BEGIN
+    trip_count = float_row(world, TRIP_COUNTS)[k]
+    loop = trip_count, loops[k, LOOP_BEGIN], loops[k, LOOP_AGAIN]
+    return turn_loop(begins, loop, queues, trips, before, depth, step, stall)
 
 
 @compiled

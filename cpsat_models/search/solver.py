@@ -6,10 +6,11 @@ import math
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 
-from hybridalloc.baselines.greedy import Greedy
+from hybridalloc.baselines.annealing import COLDEST, cooled
+from hybridalloc.baselines.greedy import greedy_map
 from hybridalloc.baselines.moves import until_expired
 from hybridalloc.baselines.stays import candidate_stays, cross_program_stays
 from hybridalloc.cpsat_models.search.tables import MOST_BOXES
@@ -24,8 +25,6 @@ from hybridalloc.ranges import require_within
 from hybridalloc.solver import UNANSWERED, Outcome, Run
 from hybridalloc.target import TARGETS
 
-COLDEST = 1e-12
-"""No temperature is lower, as a share of the run time; the rounding of that decides."""
 ROUNDING = 1e-13
 """By which share sums may exceed a limit that a map just meets."""
 EVERY_S = 0.5
@@ -77,7 +76,7 @@ class Search:
         """Improve a map by small moves."""
         start = run.warm_start
         if start is None:
-            start = self._greedy_map(problem, run)
+            start = greedy_map(problem, run, self.config.greedy_share)
         if start is None:
             return UNANSWERED
         if run.expired or run.iterations == 0:
@@ -91,14 +90,6 @@ class Search:
         finally:
             reporter.report()
         return Outcome(reporter.map)
-
-    def _greedy_map(self, problem: Problem, run: Run) -> MemoryMap | None:
-        """The map of ``greedy``, in its share of the time."""
-        deadline = run.deadline
-        if run.iterations is None:
-            deadline = run.until(self.config.greedy_share)
-        limited = replace(run, deadline=deadline, iterations=None)
-        return Greedy().solve(problem, limited).map
 
     def _walkers(self, problem: Problem, run: Run, start: MemoryMap) -> list[Walker]:
         """One for each worker; none if there is no time or nothing that may change."""
@@ -119,7 +110,7 @@ class Search:
         met = 0
         with ThreadPoolExecutor(len(walkers)) as pool:
             for share, count in _progress(run, self.config.moves * walkers[0].stays):
-                temperature = self._temperature(share)
+                temperature = cooled(self.config.hottest, self.config.coldest, share)
                 jobs = [pool.submit(x.walk, temperature, count) for x in walkers]
                 made = sum(job.result() for job in jobs)
                 reporter.look()
@@ -128,10 +119,6 @@ class Search:
                 if len(walkers) > 1 and int(share * MEETINGS) > met:
                     met = int(share * MEETINGS)
                     _meet(walkers)
-
-    def _temperature(self, share: float) -> float:
-        hottest, coldest = self.config.hottest, self.config.coldest
-        return float(hottest * (coldest / hottest) ** share)
 
 
 @cache

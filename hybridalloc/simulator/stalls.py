@@ -151,13 +151,41 @@ def turn(
     step: int,
     stall: float,
 ) -> tuple[int, int, float]:
-    """Begin a loop, or end one of its trips: the depth, step and stalls from there."""
-    loop = tape.what[step]
-    if tape.action[step] == BEGIN:
-        if tape.trips[loop] == 0:
-            return depth, tape.loop_again[loop], stall
+    """``turn_loop`` at a step of the tape."""
+    k, begins = tape.what[step], tape.action[step] == BEGIN
+    loop = tape.trips[k], tape.loop_begin[k], tape.loop_again[k]
+    return turn_loop(begins, loop, queues, trips, before, depth, step, stall)
+
+
+@compiled
+def turn_loop(
+    begins: bool,
+    loop: tuple[float, int, int],
+    queues: Floats,
+    trips: Floats,
+    before: Floats,
+    depth: int,
+    step: int,
+    stall: float,
+) -> tuple[int, int, float]:
+    """Begin a loop, or end one of its trips: the depth, step and stalls from there.
+
+    Args:
+        begins: Which of the two.
+        loop: Its trip count, the step before its body, and the last step of that.
+        queues: The state of the queues.
+        trips: For each loop around, how far it is.
+        before: For each, the queues at the begin of the trip.
+        depth: How many loops are around.
+        step: The present one.
+        stall: All stalls so far.
+    """
+    trip_count, body, again = loop
+    if begins:
+        if trip_count == 0:
+            return depth, again, stall
         depth += 1
-        trips[depth, LEFT], trips[depth, PLAYED] = tape.trips[loop], 0
+        trips[depth, LEFT], trips[depth, PLAYED] = trip_count, 0
     else:
         in_haste = trips[0, LEFT] <= 0
         stall += end_trip(queues, before[depth], trips[depth], stall, in_haste)
@@ -165,7 +193,7 @@ def turn(
             return depth - 1, step, stall
     begin_trip(queues, before[depth])
     trips[depth, STALL] = stall
-    return depth, tape.loop_begin[loop], stall
+    return depth, body, stall
 
 
 @compiled
