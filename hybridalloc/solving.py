@@ -19,6 +19,7 @@ from hybridalloc.memory_map import MemoryMap
 from hybridalloc.objective import Robust, by_model
 from hybridalloc.packing.occupancy import occupancy
 from hybridalloc.problem import CostModel, Problem
+from hybridalloc.rehearsal import rehearse
 from hybridalloc.solver import (
     PROOF_TOLERANCE,
     UNANSWERED,
@@ -87,6 +88,8 @@ def solve(
         StrategyError: The strategy handed back an invalid map or a contradiction.
     """
     solver = as_solver(strategy)
+    if isinstance(strategy, str):
+        rehearse(strategy)
     name = strategy.strip() if isinstance(strategy, str) else name_of(solver)
     if time_limit is None:
         time_limit = DEFAULT_TIME_LIMIT_S if iterations is None else math.inf

@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cache
 
 from hybridalloc.baselines.annealing import COLDEST, cooled
 from hybridalloc.baselines.greedy import greedy_map
@@ -20,10 +19,8 @@ from hybridalloc.loops import Loops
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.objective import Objective
 from hybridalloc.problem import Problem
-from hybridalloc.program import Access, Buffer, Instruction, Program
 from hybridalloc.ranges import require_within
 from hybridalloc.solver import UNANSWERED, Outcome, Run
-from hybridalloc.target import TARGETS
 
 ROUNDING = 1e-13
 """By which share sums may exceed a limit that a map just meets."""
@@ -70,7 +67,6 @@ class Search:
 
     def __init__(self, config: SearchConfig | None = None) -> None:
         self.config = config or SearchConfig()
-        load_moves()  # before the clock of any run starts
 
     def solve(self, problem: Problem, run: Run) -> Outcome:
         """Improve a map by small moves."""
@@ -119,26 +115,6 @@ class Search:
                 if len(walkers) > 1 and int(share * MEETINGS) > met:
                     met = int(share * MEETINGS)
                     _meet(walkers)
-
-
-@cache
-def load_moves() -> None:
-    """Load the compiled moves; the very first time this compiles them (half a minute).
-
-    That is by making a few, on a program of one instruction.
-    """
-    access = Access(0, read_bytes=1)
-    program = Program(
-        "one", (Instruction("i", 0.0, (access,)),), (Buffer("b", 1, True),)
-    )
-    problem = Problem(program, TARGETS["tpu-v4i"])
-    stays = list(candidate_stays(problem, Loops(program)))
-    goal = Goal((problem,), (1.0,), (math.inf,))
-    one, other = (
-        Walker(goal, stays, (), MemoryMap(), MoveShares(), seed) for seed in range(2)
-    )
-    one.walk(1.0, 1)
-    one.join(other)
 
 
 class _Reporter:
