@@ -15,12 +15,12 @@ from hybridalloc.baselines.greedy import greedy_map
 from hybridalloc.baselines.moves import Weights, until_expired, weigh
 from hybridalloc.baselines.neighbours import NeighbourConfig, Neighbours
 from hybridalloc.baselines.plan import Plan
-from hybridalloc.baselines.stays import candidate_stays
 from hybridalloc.loops import Loops
 from hybridalloc.problem import Problem
 from hybridalloc.ranges import require_within
 from hybridalloc.simulator import Simulator
 from hybridalloc.solver import UNANSWERED, Outcome, Run
+from hybridalloc.stays import candidate_stays
 
 ITERATIONS = 100_000
 """Changes that are tried where neither a deadline nor their number is given."""

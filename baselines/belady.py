@@ -15,17 +15,17 @@ from dataclasses import dataclass
 from hybridalloc.baselines.best import best_plan
 from hybridalloc.baselines.drop import drop
 from hybridalloc.baselines.moves import Moves
-from hybridalloc.baselines.pins import free, pinned
 from hybridalloc.baselines.placed import Placed
 from hybridalloc.baselines.plan import Plan
-from hybridalloc.baselines.stays import Lifetime, Stay
 from hybridalloc.baselines.victims import Rule, Victims
 from hybridalloc.loops import Loops
+from hybridalloc.pins import free, pinned
 from hybridalloc.problem import Problem
 from hybridalloc.program import Loop
 from hybridalloc.ranges import require_within
 from hybridalloc.simulator import Simulator
 from hybridalloc.solver import Outcome, Run
+from hybridalloc.stays import Lifetime, Stay
 
 LOOKBACK = 256
 """Instructions before an access that are looked at to make room for its prefetch."""

@@ -6,11 +6,12 @@ import math
 import time
 from collections.abc import Iterable
 
+from hybridalloc.allocating import in_queue_order
 from hybridalloc.baselines.moves import LEAST_GAIN
-from hybridalloc.baselines.pins import pinned
-from hybridalloc.baselines.placed import Placed, in_queue_order
+from hybridalloc.baselines.placed import Placed
 from hybridalloc.baselines.plan import Plan
 from hybridalloc.memory_map import MemoryMap
+from hybridalloc.pins import pinned
 from hybridalloc.simulator import Simulator
 from hybridalloc.solver import UNANSWERED, Outcome, Run
 

@@ -7,10 +7,11 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from hybridalloc.baselines.pins import is_pinned
-from hybridalloc.baselines.placed import Placed, in_queue_order
+from hybridalloc.allocating import in_queue_order
+from hybridalloc.baselines.placed import Placed
 from hybridalloc.baselines.plan import Plan
 from hybridalloc.memory_map import MemoryMap
+from hybridalloc.pins import is_pinned
 from hybridalloc.simulator import Simulator
 from hybridalloc.simulator.map_arrays import MapArrays
 from hybridalloc.solver import Run

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hybridalloc.baselines.placed import Placed
 from hybridalloc.baselines.plan import Plan
-from hybridalloc.baselines.stays import Stay
 from hybridalloc.baselines.tables import Tables
 from hybridalloc.simulator import Simulator
+from hybridalloc.stays import Stay
 
 
 class Edits:

@@ -11,11 +11,11 @@ from hybridalloc.arrays import Floats
 from hybridalloc.baselines.idle_time import Times, tick
 from hybridalloc.baselines.placed import Placed, no_time
 from hybridalloc.baselines.queue import Queue
-from hybridalloc.baselines.stays import Stay
 from hybridalloc.baselines.timing import Timing
 from hybridalloc.loops import Loops
 from hybridalloc.memory_map import Allocation, Eviction, Origin
 from hybridalloc.problem import Problem
+from hybridalloc.stays import Stay
 
 ROUNDING = 1e-9
 """The share of its work by which a copy may fall short."""

@@ -12,13 +12,13 @@ from hybridalloc.baselines.best import Record
 from hybridalloc.baselines.moves import LEAST_GAIN, Weights, until_expired, weigh
 from hybridalloc.baselines.placed import Placed
 from hybridalloc.baselines.plan import Plan
-from hybridalloc.baselines.stays import Stay, candidate_stays, cross_program_stays
 from hybridalloc.loops import Loops
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.ranges import require_within
 from hybridalloc.simulator import Simulator
 from hybridalloc.solver import UNANSWERED, Outcome, Run
+from hybridalloc.stays import Stay, candidate_stays, cross_program_stays
 
 Genome = tuple[int, ...]
 """The order in which stays are placed: which is first, second and so on."""

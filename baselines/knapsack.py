@@ -20,15 +20,15 @@ import numpy as np
 from hybridalloc.baselines.best import best_plan
 from hybridalloc.baselines.drop import drop
 from hybridalloc.baselines.moves import Candidate, Moves, until_expired
-from hybridalloc.baselines.pins import pinned
 from hybridalloc.baselines.plan import Plan
 from hybridalloc.baselines.prices import Prices, Stays
-from hybridalloc.baselines.stays import candidate_stays
 from hybridalloc.loops import Loops
+from hybridalloc.pins import pinned
 from hybridalloc.problem import Problem
 from hybridalloc.ranges import require_within
 from hybridalloc.simulator import Simulator
 from hybridalloc.solver import Outcome, Run
+from hybridalloc.stays import candidate_stays
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from hybridalloc.baselines.pins import is_pinned
 from hybridalloc.baselines.placed import Placed
 from hybridalloc.baselines.plan import Plan
-from hybridalloc.baselines.stays import Stay, cross_program_stays
+from hybridalloc.pins import is_pinned
 from hybridalloc.solver import Run
+from hybridalloc.stays import Stay, cross_program_stays
 
 LEAST_GAIN = 1e-9
 """A change must save this share of the run time, so that rounding decides nothing."""

@@ -14,12 +14,13 @@ from random import Random
 
 import numpy as np
 
+from hybridalloc.allocating import allocate
 from hybridalloc.baselines.edits import Edits
 from hybridalloc.baselines.moves import MOST_DISPLACED, Candidate
-from hybridalloc.baselines.pins import pinned
-from hybridalloc.baselines.placed import Placed, allocate
-from hybridalloc.baselines.stays import Stay, cross_program_stays
+from hybridalloc.baselines.placed import Placed
+from hybridalloc.pins import pinned
 from hybridalloc.ranges import require_within
+from hybridalloc.stays import Stay, cross_program_stays
 
 
 @dataclass(frozen=True, slots=True)

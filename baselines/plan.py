@@ -6,23 +6,22 @@ from functools import cached_property
 
 import numpy as np
 
-from hybridalloc.arrays import Floats
-from hybridalloc.baselines.engine import Engine
-from hybridalloc.baselines.pins import pinned
-from hybridalloc.baselines.placed import (
-    Placed,
+from hybridalloc.allocating import (
     allocate,
     allocate_cross_program,
     head_and_tail,
     in_queue_order,
-    no_time,
 )
-from hybridalloc.baselines.stays import Lifetime, Stay
+from hybridalloc.arrays import Floats
+from hybridalloc.baselines.engine import Engine
+from hybridalloc.baselines.placed import Placed, no_time
 from hybridalloc.baselines.timing import Timing
 from hybridalloc.loops import Loops
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.packing.space import Space, Span
+from hybridalloc.pins import pinned
 from hybridalloc.problem import Problem
+from hybridalloc.stays import Lifetime, Stay
 
 PIECE = 8192
 """Numbers that a product of vectors takes at a time: more would be shared out among

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from hybridalloc.arrays import Floats, Ints
 from hybridalloc.baselines.moves import until_expired
-from hybridalloc.baselines.pins import free
 from hybridalloc.baselines.plan import Plan
-from hybridalloc.baselines.stays import Stay
+from hybridalloc.pins import free
 from hybridalloc.solver import Run
+from hybridalloc.stays import Stay
 
 FIRST_PRICE = 0.5
 """A second of the copy engine costs so many seconds at first."""

@@ -7,15 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hybridalloc.allocating import allocate, allocate_cross_program, head_and_tail
 from hybridalloc.baselines.moves import until_expired
-from hybridalloc.baselines.placed import (
-    Placed,
-    allocate,
-    allocate_cross_program,
-    head_and_tail,
-)
+from hybridalloc.baselines.placed import Placed
 from hybridalloc.baselines.plan import Plan
-from hybridalloc.baselines.stays import Lifetime, Stay, cross_program_stays
 from hybridalloc.loops import Loops
 from hybridalloc.memory_map import Eviction, Slice
 from hybridalloc.packing.space import Span
@@ -23,6 +18,7 @@ from hybridalloc.problem import Problem
 from hybridalloc.program import Memory
 from hybridalloc.ranges import require_within
 from hybridalloc.solver import UNANSWERED, Outcome, Run
+from hybridalloc.stays import Lifetime, Stay, cross_program_stays
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hybridalloc.baselines.pins import pinned
 from hybridalloc.memory_map import MemoryMap
+from hybridalloc.pins import pinned
 from hybridalloc.problem import Problem
 from hybridalloc.solver import UNANSWERED, Outcome, Run
 

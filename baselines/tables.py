@@ -6,8 +6,9 @@ from bisect import bisect_left, insort
 
 import numpy as np
 
+from hybridalloc.allocating import queue_key
 from hybridalloc.arrays import Floats, Ints
-from hybridalloc.baselines.placed import Placed, queue_key
+from hybridalloc.baselines.placed import Placed
 from hybridalloc.memory_map import Allocation
 from hybridalloc.program import Program
 from hybridalloc.simulator.map_arrays import EVICTION, PREFETCH, MapArrays

@@ -11,11 +11,11 @@ from enum import StrEnum
 import numpy as np
 
 from hybridalloc.arrays import Floats, Ints
-from hybridalloc.baselines.pins import is_pinned
 from hybridalloc.baselines.placed import Placed
 from hybridalloc.baselines.plan import Plan
-from hybridalloc.baselines.stays import Stay
 from hybridalloc.packing.space import Span
+from hybridalloc.pins import is_pinned
+from hybridalloc.stays import Stay
 
 SHORTEST = 1e-6
 """No time between uses counts as less than this share of the run time."""

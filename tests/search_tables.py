@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from hybridalloc.arrays import Ints
-from hybridalloc.baselines.stays import candidate_stays, cross_program_stays
-from hybridalloc.cpsat_models.search import tables
 from hybridalloc.cpsat_models.search.workspace import Goal, Workspace
+from hybridalloc.incremental import tables
 from hybridalloc.loops import Loops
 from hybridalloc.memory_map import Allocation, Eviction, MemoryMap, Origin
 from hybridalloc.problem import Problem
 from hybridalloc.program import Access, Buffer, Instruction, Loop, Program
+from hybridalloc.stays import candidate_stays, cross_program_stays
 from hybridalloc.target import CopyEngine, MemorySpace, Target
 
 READ, WRITE = "read", "write"

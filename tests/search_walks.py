@@ -10,19 +10,19 @@ import numpy as np
 
 from hybridalloc.arrays import Ints
 from hybridalloc.baselines.random import Random
-from hybridalloc.baselines.stays import candidate_stays, cross_program_stays
 from hybridalloc.checker import check
-from hybridalloc.cpsat_models.search import tables
 from hybridalloc.cpsat_models.search.annealing import snapshot
-from hybridalloc.cpsat_models.search.edits import accept, begin_move, judge, undo
 from hybridalloc.cpsat_models.search.moves import EXCHANGE, move
 from hybridalloc.cpsat_models.search.workspace import Goal, Workspace
+from hybridalloc.incremental import tables
+from hybridalloc.incremental.edits import accept, begin_move, judge, undo
 from hybridalloc.loops import Loops
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.oracle import execute
 from hybridalloc.problem import Problem
 from hybridalloc.simulator import Simulator
 from hybridalloc.solver import Run
+from hybridalloc.stays import candidate_stays, cross_program_stays
 
 KINDS = range(EXCHANGE + 1)
 """Every kind of move."""

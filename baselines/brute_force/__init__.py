@@ -30,8 +30,8 @@ from hybridalloc.baselines.brute_force.choices import choices
 from hybridalloc.baselines.brute_force.costs import ROUNDING
 from hybridalloc.baselines.brute_force.placement import Placement
 from hybridalloc.baselines.brute_force.search import Search
-from hybridalloc.baselines.pins import is_pinned, pinned
 from hybridalloc.memory_map import MemoryMap
+from hybridalloc.pins import is_pinned, pinned
 from hybridalloc.problem import Problem
 from hybridalloc.ranges import require_within
 from hybridalloc.solver import UNANSWERED, Infeasibility, Outcome, Run, Status

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from hybridalloc.baselines.msa.assigner import Assigner
 from hybridalloc.baselines.msa.options import MsaOptions
-from hybridalloc.baselines.pins import pinned
 from hybridalloc.baselines.plan import Plan
 from hybridalloc.loops import Loops
 from hybridalloc.memory_map import MemoryMap
+from hybridalloc.pins import pinned
 from hybridalloc.problem import CostModel, Problem
 from hybridalloc.solver import UNANSWERED, Outcome, Run
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from hybridalloc.allocating import in_queue_order
 from hybridalloc.baselines.moves import until_expired
 from hybridalloc.baselines.msa.assignment import Assignment, Failure
 from hybridalloc.baselines.msa.attempt import Attempt
@@ -15,7 +16,6 @@ from hybridalloc.baselines.msa.interval_picker import IntervalPicker
 from hybridalloc.baselines.msa.lifetimes import Lifetimes
 from hybridalloc.baselines.msa.options import MsaOptions
 from hybridalloc.baselines.msa.piece import Piece
-from hybridalloc.baselines.placed import in_queue_order
 from hybridalloc.loops import Loops
 from hybridalloc.memory_map import Allocation, MemoryMap
 from hybridalloc.problem import Problem

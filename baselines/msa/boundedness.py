@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from hybridalloc.baselines.moves import until_expired
 from hybridalloc.baselines.msa.lifetimes import Lifetimes
 from hybridalloc.baselines.msa.options import MsaOptions
-from hybridalloc.baselines.pins import free
 from hybridalloc.benefit import Site, memory_boundedness
 from hybridalloc.loops import Loops
+from hybridalloc.pins import free
 from hybridalloc.problem import Problem
 from hybridalloc.solver import Run
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hybridalloc.baselines.msa.assignment import Assignment
 from hybridalloc.baselines.msa.piece import Piece
-from hybridalloc.baselines.pins import free
+from hybridalloc.pins import free
 
 LARGEST_OCCUPIED = 0.6
 """A place that is in use for a larger share of the run is not given up."""

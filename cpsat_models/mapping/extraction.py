@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from hybridalloc.baselines.placed import queue_key
+from hybridalloc.allocating import queue_key
 from hybridalloc.cpsat_models.mapping.variables import (
     CopyVariables,
     LifeVariables,

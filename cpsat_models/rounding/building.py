@@ -9,12 +9,11 @@ from enum import StrEnum
 
 import numpy as np
 
+from hybridalloc.allocating import in_queue_order
 from hybridalloc.baselines.drop import drop
 from hybridalloc.baselines.moves import Moves, until_expired, weigh
-from hybridalloc.baselines.pins import is_pinned
-from hybridalloc.baselines.placed import Placed, in_queue_order
+from hybridalloc.baselines.placed import Placed
 from hybridalloc.baselines.plan import Plan
-from hybridalloc.baselines.stays import Stay, candidate_stays
 from hybridalloc.cpsat_models.rounding.config import LpConfig
 from hybridalloc.cpsat_models.rounding.load import Load
 from hybridalloc.cpsat_models.rounding.settling import Settled
@@ -23,9 +22,11 @@ from hybridalloc.loops import Loops
 from hybridalloc.memory_map import Allocation, MemoryMap
 from hybridalloc.packing.maps import blocks_of
 from hybridalloc.packing.repack import repack
+from hybridalloc.pins import is_pinned
 from hybridalloc.problem import Problem
 from hybridalloc.simulator import Simulator
 from hybridalloc.solver import Run
+from hybridalloc.stays import Stay, candidate_stays
 
 LOAD_SHARE = 0.7
 """The share of the time left that may pass until a map gets its places."""

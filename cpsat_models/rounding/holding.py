@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from hybridalloc.arrays import Floats, Ints
-from hybridalloc.baselines.pins import free
-from hybridalloc.baselines.stays import Lifetime, Stay, cross_program_stays
 from hybridalloc.bounds.relaxation import Relaxation
 from hybridalloc.loops import Loops
+from hybridalloc.pins import free
 from hybridalloc.problem import Problem
+from hybridalloc.stays import Lifetime, Stay, cross_program_stays
 
 
 @dataclass(frozen=True, slots=True)

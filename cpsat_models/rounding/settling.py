@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from hybridalloc.arrays import Floats
 from hybridalloc.baselines.plan import Plan
-from hybridalloc.baselines.stays import Stay
 from hybridalloc.baselines.timing import Timing
+from hybridalloc.stays import Stay
 
 NEGLIGIBLE = 1e-7
 """What saves less than this share of the run time saves nothing."""

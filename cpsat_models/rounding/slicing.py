@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybridalloc.baselines.placed import Placed, allocate, no_time
+from hybridalloc.allocating import allocate
+from hybridalloc.baselines.placed import Placed, no_time
 from hybridalloc.baselines.plan import Plan
-from hybridalloc.baselines.stays import Stay
 from hybridalloc.cpsat_models.rounding.load import Load
 from hybridalloc.memory_map import Slice
+from hybridalloc.stays import Stay
 
 
 def place_sliced(plan: Plan, load: Load, stay: Stay) -> Placed | None:

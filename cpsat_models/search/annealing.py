@@ -7,12 +7,12 @@ import math
 import numpy as np
 
 from hybridalloc.arrays import Floats, Ints
-from hybridalloc.cpsat_models.search.clock import sum_up
-from hybridalloc.cpsat_models.search.directory import float_row, int_row, ints
-from hybridalloc.cpsat_models.search.edits import accept, judge, put, take, undo
 from hybridalloc.cpsat_models.search.moves import move
 from hybridalloc.cpsat_models.search.rebuilding import saving
-from hybridalloc.cpsat_models.search.tables import (
+from hybridalloc.incremental.clock import sum_up
+from hybridalloc.incremental.directory import float_row, int_row, ints
+from hybridalloc.incremental.edits import accept, judge, put, take, undo
+from hybridalloc.incremental.tables import (
     ACTIVE,
     COUNTS,
     N_ACTIVE,

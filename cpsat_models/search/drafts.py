@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from hybridalloc.arrays import Ints
-from hybridalloc.cpsat_models.search.directory import float_row, floats, int_row, ints
 from hybridalloc.cpsat_models.search.issuing import (
     due_after,
     issue_before,
@@ -13,7 +12,8 @@ from hybridalloc.cpsat_models.search.issuing import (
     outside_after,
     outside_before,
 )
-from hybridalloc.cpsat_models.search.tables import (
+from hybridalloc.incremental.directory import float_row, floats, int_row, ints
+from hybridalloc.incremental.tables import (
     ACCESS,
     ACCESSED,
     BEGIN,

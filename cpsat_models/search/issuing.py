@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hybridalloc.arrays import Ints
-from hybridalloc.cpsat_models.search.directory import float_row, floats, int_row, ints
-from hybridalloc.cpsat_models.search.tables import (
+from hybridalloc.incremental.directory import float_row, floats, int_row, ints
+from hybridalloc.incremental.tables import (
     CLAIMED_FROM,
     CLAIMED_TO,
     CLAIMS,

@@ -9,16 +9,16 @@ from __future__ import annotations
 import numpy as np
 
 from hybridalloc.arrays import Ints
-from hybridalloc.cpsat_models.search.directory import (
+from hybridalloc.cpsat_models.search.rebuilding import NOBODY, rebuild, saving
+from hybridalloc.incremental.directory import (
     ROWS,
     float_row,
     floats,
     int_row,
     ints,
 )
-from hybridalloc.cpsat_models.search.edits import take
-from hybridalloc.cpsat_models.search.rebuilding import NOBODY, rebuild, saving
-from hybridalloc.cpsat_models.search.tables import (
+from hybridalloc.incremental.edits import take
+from hybridalloc.incremental.tables import (
     ACCESSED,
     ACTIVE,
     BLOCKED,

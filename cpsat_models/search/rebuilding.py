@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from hybridalloc.arrays import Floats, Ints
-from hybridalloc.cpsat_models.search.directory import (
+from hybridalloc.cpsat_models.search.drafts import draft, redraft
+from hybridalloc.incremental.directory import (
     ROWS,
     float_row,
     floats,
     int_row,
     ints,
 )
-from hybridalloc.cpsat_models.search.drafts import draft, redraft
-from hybridalloc.cpsat_models.search.edits import TAKEN, put, take
-from hybridalloc.cpsat_models.search.instructions import time_instruction
-from hybridalloc.cpsat_models.search.places import (
+from hybridalloc.incremental.edits import TAKEN, put, take
+from hybridalloc.incremental.instructions import time_instruction
+from hybridalloc.incremental.places import (
     NOWHERE,
     bases,
     block,
@@ -24,7 +24,7 @@ from hybridalloc.cpsat_models.search.places import (
     is_free,
     may_fit,
 )
-from hybridalloc.cpsat_models.search.tables import (
+from hybridalloc.incremental.tables import (
     ACCESS,
     BLOCKED,
     BUFFER,

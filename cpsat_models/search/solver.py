@@ -11,16 +11,16 @@ from dataclasses import dataclass, field
 from hybridalloc.baselines.annealing import COLDEST, cooled
 from hybridalloc.baselines.greedy import greedy_map
 from hybridalloc.baselines.moves import until_expired
-from hybridalloc.baselines.stays import candidate_stays, cross_program_stays
-from hybridalloc.cpsat_models.search.tables import MOST_BOXES
 from hybridalloc.cpsat_models.search.walker import MoveShares, Walker
 from hybridalloc.cpsat_models.search.workspace import Goal
+from hybridalloc.incremental.tables import MOST_BOXES
 from hybridalloc.loops import Loops
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.objective import Objective
 from hybridalloc.problem import Problem
 from hybridalloc.ranges import require_within
 from hybridalloc.solver import UNANSWERED, Outcome, Run
+from hybridalloc.stays import candidate_stays, cross_program_stays
 
 ROUNDING = 1e-13
 """By which share sums may exceed a limit that a map just meets."""

@@ -9,12 +9,12 @@ from itertools import accumulate
 
 import numpy as np
 
-from hybridalloc.baselines.stays import Stay
-from hybridalloc.cpsat_models.search import tables
 from hybridalloc.cpsat_models.search.annealing import anneal, restore, snapshot
 from hybridalloc.cpsat_models.search.workspace import Goal, Workspace
+from hybridalloc.incremental import tables
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.ranges import require_within
+from hybridalloc.stays import Stay
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,28 +7,25 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from hybridalloc.allocating import allocate, allocate_cross_program, in_queue_order
 from hybridalloc.arrays import Ints
-from hybridalloc.baselines.adoption import Found, recognise
-from hybridalloc.baselines.pins import pinned
-from hybridalloc.baselines.placed import (
-    allocate,
-    allocate_cross_program,
-    in_queue_order,
-)
-from hybridalloc.baselines.stays import Stay
-from hybridalloc.cpsat_models.search import tables
-from hybridalloc.cpsat_models.search.directory import directory
-from hybridalloc.cpsat_models.search.edits import accept, begin_move, judge, put
-from hybridalloc.cpsat_models.search.instructions import refresh
-from hybridalloc.cpsat_models.search.tables import Clock, State, World
-from hybridalloc.cpsat_models.search.world import (
+from hybridalloc.cpsat_models.search.weighing import costs
+from hybridalloc.incremental import tables
+from hybridalloc.incremental.directory import directory
+from hybridalloc.incremental.edits import accept, begin_move, judge, put
+from hybridalloc.incremental.instructions import refresh
+from hybridalloc.incremental.tables import Clock, State, World
+from hybridalloc.incremental.world import (
     Row,
     build_clock,
     build_world,
 )
 from hybridalloc.loops import Loops
 from hybridalloc.memory_map import Allocation, Eviction, MemoryMap, Origin, Slice
+from hybridalloc.pins import pinned
 from hybridalloc.problem import Problem
+from hybridalloc.recognition import Found, recognise
+from hybridalloc.stays import Stay
 
 ROOM = 4096
 """Slots beyond those that could be in use, for what a move takes out."""
@@ -73,6 +70,8 @@ class Workspace:
         self._untouched = {*unusual, *pinned(program)}
         self._rows = self._all_rows(stays, crosses, found)
         self.world = build_world(self._problem, self._rows)
+        stays = [x.stay for x in self._rows]
+        self.world.weights[:, tables.COST] = costs(self._problem, stays)
         most = len(start) + MOST_MORE
         slots = min(len(self.world.uses), most) + ROOM
         self.state = _empty(self.world, slots, len(program.buffers))

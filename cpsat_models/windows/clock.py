@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterator
 import numpy as np
 
 from hybridalloc.arrays import Floats
-from hybridalloc.baselines.pins import free
 from hybridalloc.cost_model import elapsed, traffic_s
 from hybridalloc.cpsat_models.windows.surroundings import Surroundings, Window
 from hybridalloc.memory_map import Allocation
+from hybridalloc.pins import free
 from hybridalloc.problem import Problem
 from hybridalloc.program import MAX_TRIPS
 from hybridalloc.solver import Run

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from heapq import merge
 
-from hybridalloc.baselines.placed import queue_key
+from hybridalloc.allocating import queue_key
 from hybridalloc.cpsat_models.windows.building import WindowProblem
 from hybridalloc.cpsat_models.windows.surroundings import (
     Crossing,

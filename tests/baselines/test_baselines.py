@@ -14,13 +14,13 @@ from named_problems import NAMED, V, W, X, problem, reads, target, writes
 from hybridalloc import Allocation, Loop, MemoryMap, Problem, UsageError, solve
 from hybridalloc.baselines.drop import drop
 from hybridalloc.baselines.plan import Plan
-from hybridalloc.baselines.stays import Lifetime
 from hybridalloc.io.read import read_problem
 from hybridalloc.loops import Loops
 from hybridalloc.memory_map import Origin
 from hybridalloc.program import Access, Buffer
 from hybridalloc.simulator import Simulator
 from hybridalloc.solver import Run
+from hybridalloc.stays import Lifetime
 from hybridalloc.target import CopyEngine
 
 VARIED = (

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from named_problems import V, W, X, problem, reads, target
 
-from hybridalloc.baselines.placed import Placed, allocate
+from hybridalloc.allocating import allocate
+from hybridalloc.baselines.placed import Placed
 from hybridalloc.baselines.plan import Plan
-from hybridalloc.baselines.stays import Lifetime
 from hybridalloc.loops import Loops
+from hybridalloc.stays import Lifetime
 from hybridalloc.target import CopyEngine
 
 

@@ -11,9 +11,9 @@ from strategies import problems
 from hybridalloc.arrays import Floats
 from hybridalloc.baselines.plan import Plan
 from hybridalloc.baselines.queue import Queue
-from hybridalloc.baselines.stays import candidate_stays
 from hybridalloc.loops import Loops
 from hybridalloc.problem import Problem
+from hybridalloc.stays import candidate_stays
 
 POINTS = 12
 SECONDS = st.sampled_from([0.0, 0.25, 0.5, 1.0, 2.0])

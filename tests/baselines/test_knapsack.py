@@ -12,9 +12,9 @@ from hybridalloc import MemoryMap, Problem, solve
 from hybridalloc.baselines.knapsack import Knapsack, KnapsackConfig
 from hybridalloc.baselines.plan import Plan
 from hybridalloc.baselines.prices import Prices, Stays
-from hybridalloc.baselines.stays import Stay, candidate_stays
 from hybridalloc.loops import Loops
 from hybridalloc.solver import Run
+from hybridalloc.stays import Stay, candidate_stays
 
 ONE_FITS = target(capacity=8, cross_program_prefetches=0)
 

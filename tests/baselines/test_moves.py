@@ -7,8 +7,8 @@ from named_problems import V, W, problem, reads
 from hybridalloc import Run
 from hybridalloc.baselines.moves import Moves
 from hybridalloc.baselines.plan import Plan
-from hybridalloc.baselines.stays import cross_program_stays
 from hybridalloc.loops import Loops
+from hybridalloc.stays import cross_program_stays
 
 
 def test_cross_program_prefetches_that_are_there_count() -> None:

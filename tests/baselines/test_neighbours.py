@@ -14,9 +14,9 @@ from hybridalloc.baselines.edits import Edits
 from hybridalloc.baselines.moves import Weights, weigh
 from hybridalloc.baselines.neighbours import NeighbourConfig, Neighbours
 from hybridalloc.baselines.plan import Plan
-from hybridalloc.baselines.stays import Stay, candidate_stays
 from hybridalloc.loops import Loops
 from hybridalloc.simulator import Simulator
+from hybridalloc.stays import Stay, candidate_stays
 
 NOTHING = NeighbourConfig(
     displace=0, ruin=0, resize=0, reissue=0, remove=0, cross_program=0

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from strategies import problems
 
 from hybridalloc import Problem, Status, solve
-from hybridalloc.baselines.pins import pinned
 from hybridalloc.oracle import execute
+from hybridalloc.pins import pinned
 from hybridalloc.registry import STRATEGIES
 from hybridalloc.simulator import Simulator
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from strategies import problems
 
 from hybridalloc.baselines.msa import Msa, MsaOptions
-from hybridalloc.baselines.pins import pinned
 from hybridalloc.checker import check
 from hybridalloc.oracle import execute
+from hybridalloc.pins import pinned
 from hybridalloc.problem import Problem
 from hybridalloc.solver import Run
 

@@ -9,7 +9,6 @@ import pytest
 from named_problems import W, problem, reads, target, temporaries, writes
 
 from hybridalloc.baselines.plan import Plan
-from hybridalloc.baselines.stays import Stay
 from hybridalloc.bounds.linear_solver import LinearSolver
 from hybridalloc.bounds.relaxation import Relaxation, relax
 from hybridalloc.cpsat_models.rounding.dive import Diver, Manner
@@ -21,6 +20,7 @@ from hybridalloc.loops import Loops
 from hybridalloc.memory_map import Slice
 from hybridalloc.problem import Problem
 from hybridalloc.program import Access, Buffer
+from hybridalloc.stays import Stay
 
 MANNER = Manner(batch=0.5, noise=0.0)
 

@@ -14,9 +14,7 @@ from search_tables import (
     workspace_of,
 )
 
-from hybridalloc.cpsat_models.search import tables
 from hybridalloc.cpsat_models.search.drafts import limits
-from hybridalloc.cpsat_models.search.edits import begin_move
 from hybridalloc.cpsat_models.search.issuing import (
     due_after,
     issue_before,
@@ -24,8 +22,10 @@ from hybridalloc.cpsat_models.search.issuing import (
     outside_after,
     outside_before,
 )
-from hybridalloc.cpsat_models.search.tables import FETCHING
 from hybridalloc.cpsat_models.search.workspace import Workspace
+from hybridalloc.incremental import tables
+from hybridalloc.incremental.edits import begin_move
+from hybridalloc.incremental.tables import FETCHING
 from hybridalloc.program import Loop
 
 IDLE = [4, 5, 6, 7]

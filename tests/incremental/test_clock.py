@@ -21,10 +21,10 @@ from search_tables import (
 )
 from search_walks import Habits, Walk, assert_same, judged_anew, standing
 
-from hybridalloc.cpsat_models.search import tables
 from hybridalloc.cpsat_models.search.annealing import restore, snapshot
-from hybridalloc.cpsat_models.search.edits import accept, judge, put, take, undo
 from hybridalloc.cpsat_models.search.workspace import Workspace
+from hybridalloc.incremental import tables
+from hybridalloc.incremental.edits import accept, judge, put, take, undo
 from hybridalloc.io.read import read_problem
 from hybridalloc.memory_map import Allocation, MemoryMap
 from hybridalloc.program import Loop

@@ -1,4 +1,4 @@
-"""The tables of the search: a problem and a map in the making, as arrays.
+"""The tables: a problem and a map in the making, as arrays.
 
 A table has a row for each thing and a column for each of its properties; the columns
 are named here, and the tables' places in their directories (``directory``).
@@ -94,8 +94,8 @@ class World(NamedTuple):
     """(stays, STAY_COLUMNS): by start. Uses are counted over all buffers, sizes in
     units of the alignment; a body is a loop or -1; what is untouched stays as it is."""
     weights: Floats
-    """(stays, 6): what a stay is taken to cost, seconds of its copies in and out and
-    before their first byte, how often its body runs, and a unit's share of it."""
+    """(stays, 6): what a search takes a stay to cost, seconds of its copies in and out
+    and before their first byte, how often its body runs, and a unit's share of it."""
     uses: Ints
     """(uses, 2): by buffer, in schedule order."""
     of_buffer: Ints

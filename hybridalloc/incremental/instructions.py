@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hybridalloc.arrays import Ints
-from hybridalloc.cpsat_models.search.directory import ROWS, float_row, floats, int_row
-from hybridalloc.cpsat_models.search.tables import (
+from hybridalloc.incremental.directory import ROWS, float_row, floats, int_row
+from hybridalloc.incremental.tables import (
     ACCESS_S,
     ALL_SLOW,
     BYTES,

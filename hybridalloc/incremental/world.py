@@ -1,4 +1,4 @@
-"""What a search knows of a problem before it begins, as tables."""
+"""What is known of a problem before any map is made, as tables."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from itertools import accumulate
 import numpy as np
 
 from hybridalloc.arrays import Floats, Ints
-from hybridalloc.baselines.moves import Weights
-from hybridalloc.baselines.stays import Stay
 from hybridalloc.bounds.space import units
 from hybridalloc.cost_model import compile_costs
-from hybridalloc.cpsat_models.search import tables
-from hybridalloc.cpsat_models.search.tables import Clock, World
+from hybridalloc.incremental import tables
+from hybridalloc.incremental.tables import Clock, World
 from hybridalloc.loops import Loops
 from hybridalloc.problem import Problem
 from hybridalloc.program import Program
 from hybridalloc.simulator.tape import RUN, Tape, build_tape
+from hybridalloc.stays import Stay
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +28,6 @@ class Row:
     kind: int = tables.USUAL
     untouched: bool = False
     """Whether it stays as the map at the start has it."""
-
-
-WEIGHTS = Weights()
-"""What a stay is taken to cost where one of several is chosen."""
 
 
 def build_world(problem: Problem, rows: Sequence[Row]) -> World:
@@ -141,27 +136,16 @@ def _stays(
 
 
 def _weights(problem: Problem, loops: Loops, rows: Sequence[Row]) -> Floats:
-    costs, slow = compile_costs(problem), problem.target.slow
-    slow_s = np.maximum(np.maximum(costs.compute_s, costs.all_slow_s), costs.empty_s)
-    time = np.concatenate(([0.0], np.cumsum(slow_s * costs.runs)))
-    total = time[-1] or 1.0
+    slow, engine = problem.target.slow, problem.target.copy_engine
     size = np.array([problem.program.buffers[x.stay.buffer].size for x in rows], float)
-    begin = time[[x.stay.start for x in rows]] if rows else np.zeros(0)
-    end = time[[x.stay.end for x in rows]] if rows else np.zeros(0)
-    span = np.maximum(end - begin, total / (1000 * len(slow_s))) / total
-    trips = np.array([max(1.0, loops.trips(x.stay.body)) for x in rows])
-    in_s, out_s = size / slow.read_bandwidth, size / slow.write_bandwidth
-    fetches = np.array([not x.stay.produced for x in rows], float)
-    evicts = np.array([x.stay.evicts for x in rows], float)
-    work = (fetches * in_s + evicts * out_s) * trips
-    cost = (
-        np.maximum(size, 1.0) / problem.target.capacity
-    ) ** WEIGHTS.size * span**WEIGHTS.span
-    cost += WEIGHTS.copies * work / total
+    weights = np.zeros((len(rows), 6))
+    weights[:, tables.IN_S] = size / slow.read_bandwidth
+    weights[:, tables.OUT_S] = size / slow.write_bandwidth
+    weights[:, tables.STARTUP_S] = engine.startup_s
+    weights[:, tables.TRIPS] = [max(1.0, loops.trips(x.stay.body)) for x in rows]
     share = problem.target.fast.alignment / np.maximum(size, 1.0)
-    startup_s = np.full(len(rows), problem.target.copy_engine.startup_s)
-    columns = (cost, in_s, out_s, startup_s, trips, share)
-    return np.ascontiguousarray(np.stack(columns, axis=1))
+    weights[:, tables.UNIT_SHARE] = share
+    return weights
 
 
 def _uses(program: Program) -> Ints:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from hybridalloc.arrays import Ints
-from hybridalloc.cpsat_models.search.clock import keep, play
-from hybridalloc.cpsat_models.search.directory import float_row, int_row, ints
-from hybridalloc.cpsat_models.search.instructions import refresh
-from hybridalloc.cpsat_models.search.queueing import (
+from hybridalloc.incremental.clock import keep, play
+from hybridalloc.incremental.directory import float_row, int_row, ints
+from hybridalloc.incremental.instructions import refresh
+from hybridalloc.incremental.queueing import (
     change,
     count_copies,
     link_copies,
     unlink_copies,
 )
-from hybridalloc.cpsat_models.search.tables import (
+from hybridalloc.incremental.tables import (
     ACCESS,
     ACTIVE,
     BEGIN,

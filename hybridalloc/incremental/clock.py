@@ -10,14 +10,14 @@ from __future__ import annotations
 import numpy as np
 
 from hybridalloc.arrays import Floats, Ints
-from hybridalloc.cpsat_models.search.directory import (
+from hybridalloc.incremental.directory import (
     ROWS,
     float_row,
     floats,
     int_row,
     ints,
 )
-from hybridalloc.cpsat_models.search.tables import (
+from hybridalloc.incremental.tables import (
     ACTION,
     CHANGE,
     COPIES,

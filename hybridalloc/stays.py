@@ -12,8 +12,8 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from hybridalloc.baselines.pins import free
 from hybridalloc.loops import Loops
+from hybridalloc.pins import free
 from hybridalloc.problem import Problem
 from hybridalloc.program import Loop, Memory, Program
 
@@ -61,7 +61,7 @@ class Lifetime:
 
     def __init__(self, program: Program, loops: Loops, buffer: int) -> None:
         self._loops = loops
-        self._buffer = buffer
+        self.buffer = buffer
         self._is_output = program.buffers[buffer].is_output
         self._end = len(program)
         self._accesses = [use.access for use in program.uses[buffer]]
@@ -111,7 +111,7 @@ class Lifetime:
         instructions = tuple(self._points[first : last + 1])
         return self._with_eviction(
             Stay(
-                self._buffer,
+                self.buffer,
                 first,
                 last,
                 start,

@@ -7,15 +7,15 @@ import pytest
 from search_tables import READ, evicted, prefetch, problem, workspace_of
 
 from hybridalloc.arrays import Floats, Ints
-from hybridalloc.cpsat_models.search import tables
-from hybridalloc.cpsat_models.search.directory import (
+from hybridalloc.incremental import tables
+from hybridalloc.incremental.directory import (
     directory,
     float_row,
     floats,
     int_row,
     ints,
 )
-from hybridalloc.cpsat_models.search.tables import Clock, State, World
+from hybridalloc.incremental.tables import Clock, State, World
 from hybridalloc.jit import compiled
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from hybridalloc.arrays import Ints
-from hybridalloc.cpsat_models.search.directory import float_row, int_row, ints
-from hybridalloc.cpsat_models.search.tables import (
+from hybridalloc.incremental.directory import float_row, int_row, ints
+from hybridalloc.incremental.tables import (
     ACTIVE,
     BEGIN,
     BLOCKED,

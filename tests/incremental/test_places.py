@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from search_tables import READ, prefetch, problem, row_of, stay_of, workspace_of
 
 from hybridalloc.arrays import Ints
-from hybridalloc.cpsat_models.search import tables
-from hybridalloc.cpsat_models.search.places import (
+from hybridalloc.cpsat_models.search.workspace import Workspace
+from hybridalloc.incremental import tables
+from hybridalloc.incremental.places import (
     NOWHERE,
     bases,
     block,
@@ -20,7 +21,6 @@ from hybridalloc.cpsat_models.search.places import (
     fit,
     may_fit,
 )
-from hybridalloc.cpsat_models.search.workspace import Workspace
 from hybridalloc.memory_map import Allocation, Origin
 
 Interval = tuple[int, int]

@@ -17,10 +17,10 @@ from named_problems import (
     writes,
 )
 
-from hybridalloc.baselines.stays import Lifetime, Stay, cross_program_stays
 from hybridalloc.loops import Loops
 from hybridalloc.problem import Problem
 from hybridalloc.program import Access, Buffer, Loop
+from hybridalloc.stays import Lifetime, Stay, cross_program_stays
 
 IDLE: tuple[Access, ...] = ()
 

@@ -1,0 +1,173 @@
+"""When copies are issued and due in the game: late, and without a longer stall."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from hybridalloc.allocating import allocate, allocate_cross_program
+from hybridalloc.game.game import Game
+from hybridalloc.game.growth import Grown
+from hybridalloc.game.held import Held, Holding
+from hybridalloc.memory_map import Allocation
+from hybridalloc.packing.space import Span
+
+TOLERANCE = 1e-12
+"""Seconds by which stalls may seem to differ and still be the same: rounding."""
+REACH = 256
+"""Points at which a copy that is waited for may be issued, at most."""
+
+
+def prefetched(
+    game: Game, held: tuple[Held, ...], grown: Grown, earliest: int
+) -> Held | None:
+    """A stay that begins with a prefetch, not yet placed.
+
+    It is issued at the latest point at which stalls do not grow: neither waits the
+    program for it, nor longer for those decided earlier.
+
+    Args:
+        game: Which.
+        held: What is held already.
+        grown: The stay.
+        earliest: The first point at which the slow copy is valid.
+
+    Returns:
+        Nothing if there is no such point.
+    """
+    base = _uncopied_stall_s(game, held, grown)
+    for copied in _issues(game, held, grown, earliest):
+        if game.stall_s((*held, copied)) <= base + TOLERANCE:
+            return copied
+    return None
+
+
+def awaited(
+    game: Game, held: tuple[Held, ...], grown: Grown, earliest: int
+) -> Iterator[tuple[float, Held]]:
+    """The same, but the program may wait for it; and for how long, in seconds.
+
+    First issued at the latest point at which stalls are as short as at the earliest;
+    then as it is needed, so that it takes the least space.
+    """
+    issued = list(islice(_issues(game, held, grown, earliest), REACH))
+    if not issued:
+        return
+    base = _uncopied_stall_s(game, held, grown)
+    least = game.stall_s((*held, issued[-1])) + TOLERANCE
+    low, high = 0, len(issued) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if game.stall_s((*held, issued[middle])) <= least:
+            high = middle
+        else:
+            low = middle + 1
+    for copied in (issued[low], issued[0]):
+        yield game.stall_s((*held, copied)) - base, copied
+
+
+def _uncopied_stall_s(game: Game, held: tuple[Held, ...], grown: Grown) -> float:
+    """Stalls if what a stay needs were in fast memory without a copy."""
+    stay = grown.stay
+    uncopied = Allocation(stay.buffer, 0, stay.start, stay.end)
+    return game.stall_s((*held, Held(grown, (uncopied,))))
+
+
+def _issues(
+    game: Game, held: tuple[Held, ...], grown: Grown, earliest: int
+) -> Iterator[Held]:
+    """A stay with its prefetch, issued at one point after the other, latest first."""
+    stay, limit = grown.stay, game.problem.target.copy_engine.max_outstanding_prefetches
+    counts = _outstanding(game, held, evictions=False)
+    for point in range(stay.start, earliest - 1, -1):
+        if counts[point] >= limit:
+            if point < stay.start:
+                return
+        elif game.loops.outside_before(point, stay.body) == point:
+            yield Held(grown, (allocate(stay, 0, (point, stay.end)),))
+
+
+def left_there(game: Game, held: tuple[Held, ...], grown: Grown) -> Iterator[Held]:
+    """A stay that the previous run has left in fast memory, not yet placed.
+
+    First with a copy for the next run, issued as late as stalls allow; then held all
+    the time, if no other access would come to be served by that.
+    """
+    last = len(game.problem.program)
+    base = game.stall_s((*held, _left(grown, [(0, last)])))
+    for point in range(last - 1, grown.stay.end, -1):
+        if game.loops.outside_before(point, None) != point:
+            continue
+        copied = _left(grown, [(0, grown.stay.end), (point, last)])
+        if game.stall_s((*held, copied)) <= base + TOLERANCE:
+            yield copied
+            break
+    if grown.is_last:
+        yield _left(grown, [(0, last)])
+
+
+def evicted(game: Game, holding: Holding, buffer: int) -> Holding | None:
+    """The present stay of a buffer ends, and is copied back if it has to be.
+
+    Of the points at which that may be due, it is the earliest at which stalls are as
+    short as at the last.
+
+    Returns:
+        Nothing if it cannot be.
+    """
+    one = holding.of(buffer)
+    if one is None or not one.grown.stay.evicts:
+        return holding
+    due_at = [holding.with_changed(buffer, x) for x in _endings(game, holding, one)]
+    if not due_at:
+        return None
+    least = game.stall_s(due_at[-1].held) + TOLERANCE
+    low, high = 0, len(due_at) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if game.stall_s(due_at[middle].held) <= least:
+            high = middle
+        else:
+            low = middle + 1
+    return due_at[low]
+
+
+def _endings(game: Game, holding: Holding, one: Held) -> Iterator[Held]:
+    """A stay with its eviction, due at one point after the other."""
+    stay, end = one.grown.stay, one.head.end
+    limit = game.problem.target.copy_engine.max_outstanding_evictions
+    counts = _outstanding(game, holding.held, evictions=True)
+    taken = [game.room.box(x, at) for x in holding.others(one) for at in x.spans]
+    for due in range(stay.issue, stay.deadline + 1):
+        if counts[max(stay.issue, due - 1)] >= limit:
+            return
+        longer = [(end, due)] if due > end else []
+        if not game.room.is_free(stay.buffer, one.offset, longer, taken):
+            return
+        if game.loops.outside_after(due, stay.body) == due:
+            yield one.evicted(due)
+
+
+def _outstanding(game: Game, held: tuple[Held, ...], evictions: bool) -> list[int]:
+    """How many prefetches or evictions are outstanding at each point."""
+    counts = [0] * (len(game.problem.program) + 1)
+    for span in _copies(held, evictions):
+        for point in range(span[0], max(span[1], span[0] + 1)):
+            counts[point] += 1
+    return counts
+
+
+def _copies(held: tuple[Held, ...], evictions: bool) -> Iterator[Span]:
+    for x in held:
+        if evictions and x.head.eviction:
+            yield x.head.eviction.issue, x.head.eviction.due
+        if not evictions and x.head.has_copy:
+            yield from ((start, x.head.ready) for start in _starts(x))
+
+
+def _starts(held: Held) -> list[int]:
+    return [x.issue for x in held.head.slices] or [held.head.start]
+
+
+def _left(grown: Grown, spans: list[Span]) -> Held:
+    return Held(grown, allocate_cross_program(grown.stay, 0, spans))

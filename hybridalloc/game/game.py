@@ -1,0 +1,104 @@
+"""mallocGame: one problem, its steps, and what a position in it is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from hybridalloc.allocating import in_queue_order
+from hybridalloc.game.config import GameConfig
+from hybridalloc.game.growth import NONE, Grown, grow
+from hybridalloc.game.held import Held
+from hybridalloc.game.room import Room
+from hybridalloc.loops import Loops
+from hybridalloc.memory_map import MemoryMap
+from hybridalloc.pins import free, pinned
+from hybridalloc.problem import Problem
+from hybridalloc.recognition import recognise
+from hybridalloc.simulator import Simulation, Simulator
+
+THE_PAPERS = GameConfig()
+NOTHING = MemoryMap()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One access, to be decided on."""
+
+    instruction: int
+    buffer: int
+    use: int
+    """The access, as an index into the buffer's uses."""
+
+
+class Game:
+    """The game of a problem: what never changes while it is played."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        config: GameConfig = THE_PAPERS,
+        fixed: MemoryMap = NOTHING,
+    ) -> None:
+        """Prepare a game.
+
+        Args:
+            problem: What to map.
+            config: The variant of the game.
+            fixed: The allocations of the buffers that are pinned to fast memory, which
+                are not played.
+
+        Raises:
+            ValueError: A pinned buffer has no allocation in ``fixed``.
+        """
+        self.problem = problem
+        self.config = config
+        self.loops = Loops(problem.program)
+        self.growth = grow(problem)
+        self.steps = _steps(problem)
+        self.room = Room(problem)
+        self.simulator = Simulator(problem)
+        self.fixed = tuple(
+            Held(Grown(x.stay, False, True, NONE), x.allocations)
+            for x in recognise(problem.program, self.loops, fixed)
+        )
+        _require_pinned(problem, self.fixed)
+
+    def memory_map(self, held: Iterable[Held]) -> MemoryMap:
+        """The map of these stays."""
+        return MemoryMap(in_queue_order(a for x in held for a in x.allocations))
+
+    def simulate(self, held: Iterable[Held]) -> Simulation:
+        """What the program takes with these stays, all else in slow memory."""
+        return self.simulator.simulate(self.memory_map(held))
+
+    def stall_s(self, held: Iterable[Held]) -> float:
+        """For how long the program waits for the copies of these stays, in seconds."""
+        return self.simulate(held).stall_s
+
+    def use(self, step: Step) -> int:
+        """The access of a step, counted over all buffers."""
+        return self.growth.first_use[step.buffer] + step.use
+
+
+def _steps(problem: Problem) -> tuple[Step, ...]:
+    """The accesses of the buffers that may be in fast memory, in schedule order."""
+    played, used = set(free(problem)), [0] * len(problem.program.buffers)
+    steps = []
+    for t, instruction in enumerate(problem.program.instructions):
+        for access in instruction.accesses:
+            if access.buffer in played:
+                steps.append(Step(t, access.buffer, used[access.buffer]))
+            used[access.buffer] += 1
+    return tuple(steps)
+
+
+def _require_pinned(problem: Problem, fixed: Iterable[Held]) -> None:
+    placed = {x.head.buffer for x in fixed}
+    for buffer in pinned(problem.program):
+        if buffer not in placed:
+            name = problem.program.buffers[buffer].name
+            raise ValueError(
+                f"game: buffer {name} is pinned to fast memory, and no allocation of "
+                f"it is given"
+            )
