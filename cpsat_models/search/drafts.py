@@ -9,9 +9,8 @@ from hybridalloc.cpsat_models.search.issuing import (
     due_after,
     issue_before,
     may_copy,
-    outside_after,
-    outside_before,
 )
+from hybridalloc.incremental.bodies import outside_after, outside_before
 from hybridalloc.incremental.directory import float_row, floats, int_row, ints
 from hybridalloc.incremental.tables import (
     ACCESS,

@@ -33,5 +33,6 @@ def costs(problem: Problem, stays: Sequence[Stay]) -> Floats:
     evicts = np.array([x.evicts for x in stays], float)
     work = fetches * size / slow.read_bandwidth + evicts * size / slow.write_bandwidth
     share = np.maximum(size, 1.0) / problem.target.capacity
-    cost = share**WEIGHTS.size * span**WEIGHTS.span
-    return cost + WEIGHTS.copies * work * trips / total
+    cost: Floats = share**WEIGHTS.size * span**WEIGHTS.span
+    cost += WEIGHTS.copies * work * trips / total
+    return cost

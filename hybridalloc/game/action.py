@@ -27,5 +27,5 @@ class Action(IntEnum):
 
     @property
     def is_high(self) -> bool:
-        """Whether a new stay goes to the high end of the space, not where it fits best."""
+        """Whether a new stay goes to the high end, not where it fits best."""
         return self > Action.DROP

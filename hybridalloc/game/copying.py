@@ -94,7 +94,7 @@ def left_there(game: Game, held: tuple[Held, ...], grown: Grown) -> Iterator[Hel
     the time, if no other access would come to be served by that.
     """
     last = len(game.problem.program)
-    base = game.stall_s((*held, _left(grown, [(0, last)])))
+    base = game.stall_s((*held, _left(grown, [(0, grown.stay.end)])))
     for point in range(last - 1, grown.stay.end, -1):
         if game.loops.outside_before(point, None) != point:
             continue

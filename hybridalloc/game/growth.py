@@ -111,8 +111,9 @@ class _Grower:
         last, uses = first, self._problem.program.uses[lifetime.buffer]
         while last < min(len(uses), first + MOST_ACCESSES):
             stay = lifetime.stay(first, last, body)
+            left = body is not None and uses[last].instruction >= body.end
             again = last > first and uses[last].access.whole
-            if stay is None or stay.first != first or again:
+            if stay is None or stay.first != first or left or again:
                 return
             yield replace(stay, start=0, earliest=0) if is_cross else stay
             last = stay.last + 1

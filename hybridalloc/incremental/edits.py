@@ -181,10 +181,16 @@ def occupy(state: Ints, slot: int, sign: int) -> None:
 @compiled
 def serve(world: Ints, state: Ints, clocks: Ints, slot: int, is_fast: bool) -> None:
     """Let fast memory serve the accesses of a slot, or no longer."""
-    stay = ints(state, SLOTS)[slot, STAY]
-    for use in range(
-        ints(world, STAYS)[stay, FIRST], ints(world, STAYS)[stay, LAST] + 1
-    ):
+    stay = ints(world, STAYS)[ints(state, SLOTS)[slot, STAY]]
+    serve_uses(world, state, clocks, stay[FIRST], stay[LAST], is_fast)
+
+
+@compiled
+def serve_uses(
+    world: Ints, state: Ints, clocks: Ints, first: int, last: int, is_fast: bool
+) -> None:
+    """Let fast memory serve these accesses of a buffer, or no longer."""
+    for use in range(first, last + 1):
         t = ints(world, USES)[use, INSTRUCTION]
         int_row(state, FAST)[ints(world, USES)[use, ACCESS]] = is_fast
         begin, end = (

@@ -146,6 +146,28 @@ def link(
 
 
 @compiled
+def rekey(world: Ints, state: Ints, slot: int, until: int) -> None:
+    """Take in that the prefetch of an allocation that is still growing ends later.
+
+    It may now come after others that are issued at the same step.
+    """
+    copies, copy = ints(state, COPIES), PER_SLOT * slot
+    if copies[copy, ISSUE_STEP] == NOBODY:
+        return
+    ties = False
+    other = ints(state, QUEUED)[copies[copy, ISSUE_STEP], 0]
+    while other >= 0:
+        same = copies[other, KEY + 1] == copies[copy, KEY + 1]
+        ties = ties or (same and other != copy)
+        other = copies[other, NEXT_ISSUED]
+    if ties:
+        unlink_copies(world, state, slot)
+        link_copies(world, state, slot)
+    else:
+        copies[copy, KEY + 2] = until
+
+
+@compiled
 def precedes(copies: Ints, one: int, other: int) -> bool:
     """Whether a copy comes before another one that is issued at the same step."""
     for k in range(KEY, KEY + 4):

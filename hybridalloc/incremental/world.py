@@ -12,7 +12,8 @@ from hybridalloc.arrays import Floats, Ints
 from hybridalloc.bounds.space import units
 from hybridalloc.cost_model import compile_costs
 from hybridalloc.incremental import tables
-from hybridalloc.incremental.tables import Clock, World
+from hybridalloc.incremental.instructions import refresh
+from hybridalloc.incremental.tables import Clock, State, World
 from hybridalloc.loops import Loops
 from hybridalloc.problem import Problem
 from hybridalloc.program import Program
@@ -100,6 +101,60 @@ def build_clock(problem: Problem, copies: int, weight: float, limit: float) -> C
     )
     clock.sums[tables.WEIGHT], clock.sums[tables.LIMIT] = weight, limit
     return clock
+
+
+def start_clock(world: World, state: State, clock: Clock, where: Ints) -> None:
+    """Let a clock tell the time with no map, and the least time of instructions.
+
+    Args:
+        world: What does not change.
+        state: Without any allocations.
+        clock: The cost model.
+        where: Its directory.
+    """
+    for is_fast in (True, False):
+        state.fast[:] = is_fast
+        for t in range(len(clock.times)):
+            begin, end = world.points[t : t + 2, tables.FIRST_ACCESS].tolist()
+            refresh(where, state.fast, begin, end, t)
+        if is_fast:
+            clock.terms[:, tables.LEAST] = clock.times[:, tables.ELAPSED]
+
+
+def empty_state(world: World, slots: int, buffers: int) -> State:
+    """No map yet, and room for so many allocations.
+
+    Args:
+        world: What does not change.
+        slots: How many allocations there may be, with those that a move takes out.
+        buffers: Of the program.
+    """
+
+    def ints(*shape: int) -> Ints:
+        return np.zeros(shape, dtype=np.int64)
+
+    counts = ints(tables.COUNT_COLUMNS)
+    counts[tables.N_SPARE] = slots
+    instructions = len(world.points) - 2
+    return State(
+        slots=ints(slots, tables.SLOT_COLUMNS),
+        values=np.zeros(slots),
+        active=ints(slots),
+        spans=ints(slots, 2),
+        spare=np.arange(slots)[::-1].copy(),
+        heads=ints(buffers) - 1,
+        fast=ints(len(world.accessed)),
+        load=ints(instructions),
+        outstanding=ints(instructions + 1, 2),
+        claims=np.zeros(instructions),
+        queued=ints(len(world.steps), 2) - 1,
+        copies=ints(tables.PER_SLOT * slots, tables.COPY_COLUMNS),
+        works=np.zeros(tables.PER_SLOT * slots),
+        log=ints(4 * slots, 2),
+        counts=counts,
+        blocked=ints(16 * (slots + len(world.reserved)), 3),
+        draft=ints(tables.SLOT_COLUMNS),
+    )
 
 
 def _stays(

@@ -19,11 +19,10 @@ from hybridalloc.cpsat_models.search.issuing import (
     due_after,
     issue_before,
     may_copy,
-    outside_after,
-    outside_before,
 )
 from hybridalloc.cpsat_models.search.workspace import Workspace
 from hybridalloc.incremental import tables
+from hybridalloc.incremental.bodies import outside_after, outside_before
 from hybridalloc.incremental.edits import begin_move
 from hybridalloc.incremental.tables import FETCHING
 from hybridalloc.program import Loop

@@ -1,0 +1,148 @@
+"""A position of the fast game."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybridalloc.allocating import in_queue_order
+from hybridalloc.arrays import Ints
+from hybridalloc.game.action import Action
+from hybridalloc.game.fast import tables
+from hybridalloc.game.fast.layout import copy_tables
+from hybridalloc.game.fast.turns import look, play_randomly, replay, take
+from hybridalloc.incremental.slots import allocations
+from hybridalloc.incremental.tables import N_ACTIVE, SLOT_COLUMNS
+from hybridalloc.memory_map import MemoryMap
+
+if TYPE_CHECKING:
+    from hybridalloc.game.fast.game import FastGame
+
+
+class Position:
+    """A position: changes as it is played, and can be copied."""
+
+    __slots__ = ("_block", "_options", "_places", "_scores", "_where", "game")
+
+    def __init__(self, game: FastGame, block: Ints) -> None:
+        """Take a block of memory for a position.
+
+        Args:
+            game: Which.
+            block: (words,): is kept, and changed.
+        """
+        self.game = game
+        self._block = block
+        self._where = game.layout.directory(block)
+        self._places = self._table("places")
+        self._scores = self._table("scores").view(np.float64)
+        self._options = self._table("options").reshape(-1, SLOT_COLUMNS + 1)
+
+    @property
+    def step(self) -> int:
+        """The next step to decide on."""
+        return int(self._places[tables.STEP])
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether all is decided."""
+        return self.step == len(self.game.game.steps)
+
+    @property
+    def time_s(self) -> float:
+        """Seconds that the program takes, undecided accesses from slow memory."""
+        return float(self._scores[tables.SECONDS])
+
+    def mask(self) -> NDArray[np.bool_]:
+        """(actions,): whether each is legal."""
+        if self.is_terminal:
+            return np.zeros(len(self.game.game.config.actions), np.bool_)
+        look(*self.game.constants, self._where)
+        kinds = self._options[: len(self.game.game.config.actions), SLOT_COLUMNS]
+        legal: NDArray[np.bool_] = kinds != tables.FORBIDDEN
+        return legal
+
+    def apply(self, action: int) -> float:
+        """Decide on the next access, with Drop-backup as in the pure game.
+
+        Returns:
+            The seconds that this saves.
+
+        Raises:
+            ValueError: The action is not legal.
+        """
+        before = self.time_s
+        mask = self.mask()
+        if not (0 <= action < mask.size and mask[action]):
+            legal = (
+                ", ".join(Action(x).name for x in np.flatnonzero(mask).tolist())
+                or "none"
+            )
+            raise ValueError(
+                f"step {self.step}: action {action} is not legal (expected one of: "
+                f"{legal})"
+            )
+        take(*self.game.constants, self._where, action)
+        self._leave_dead_ends()
+        return before - self.time_s
+
+    def play_randomly(self, random: np.random.Generator, steps: int) -> int:
+        """Take random legal actions, as many as there are steps; how many it took."""
+        made = 0
+        while made < steps and not self.is_terminal:
+            made += play_randomly(
+                *self.game.constants, self._where, steps - made, random
+            )
+            self._leave_dead_ends()
+        return made
+
+    def copy(self) -> Position:
+        """Another position, the same as this one."""
+        other = Position(self.game, np.empty(self.game.layout.words, dtype=np.int64))
+        self.copy_to(other)
+        return other
+
+    def copy_to(self, other: Position) -> None:
+        """Make another position of the game the same as this one."""
+        layout, slots = self.game.layout, int(self._places[tables.HIGH_WATER])
+        copy_tables(self._where, other._where, layout.own, layout.growing, slots)
+
+    def memory_map(self) -> MemoryMap:
+        """The map so far; valid where the game has ended."""
+        rows, problem = self.game.rows, self.game.game.problem
+        active = self._table("active")[: self._table("counts")[N_ACTIVE]]
+        slots = self._table("slots").reshape(-1, SLOT_COLUMNS)[active].tolist()
+        made = [x for row in slots for x in allocations(problem, rows[row[0]], row)]
+        return MemoryMap(in_queue_order(made))
+
+    def _leave_dead_ends(self) -> None:
+        """Drop-backup, until something is legal."""
+        while (buffer := self._stuck_buffer()) >= 0:
+            turns = self.game.game.steps
+            taken = self._table("taken").copy()
+            at = max(
+                i
+                for i in range(self.step)
+                if turns[i].buffer == buffer
+                and taken[i] >= tables.DROPPABLE
+                and taken[i] % tables.DROPPABLE != tables.DROP
+            )
+            self.game.first.copy_to(self)
+            replay(*self.game.constants, self._where, taken[:at])
+            take(*self.game.constants, self._where, tables.DROP)
+
+    def _stuck_buffer(self) -> int:
+        """The buffer for which nothing is legal, or -1."""
+        if self.is_terminal:
+            return int(self._places[tables.STUCK])
+        if look(*self.game.constants, self._where):
+            return -1
+        return self.game.game.steps[self.step].buffer
+
+    def _table(self, name: str) -> Ints:
+        """One of the position's own tables, flat."""
+        where = self.game.layout.where[self.game.names.index(name)]
+        begin, size = int(where[0]) // 8, int(where[1] * where[2])
+        return self._block[begin : begin + size]

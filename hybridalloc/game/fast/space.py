@@ -1,0 +1,173 @@
+"""Where a stay is placed in the fast game, with regard to what others may yet need."""
+
+from __future__ import annotations
+
+from hybridalloc.arrays import Ints
+from hybridalloc.game.fast.tables import (
+    GROWTH,
+    HOPES,
+    IS_LAST,
+    LONGER,
+)
+from hybridalloc.incremental.directory import int_row, ints
+from hybridalloc.incremental.places import NOWHERE, block_reserved, fit, is_free
+from hybridalloc.incremental.tables import (
+    ACTIVE,
+    BEGIN,
+    BLOCKED,
+    BOXES,
+    CAPACITY,
+    CLOSE,
+    COUNTS,
+    CROSS,
+    END,
+    FIRST_BOX,
+    FIXED,
+    HAS_SCRATCH,
+    HIGH,
+    KIND,
+    LIMITS,
+    LOW,
+    N_ACTIVE,
+    OFFSET,
+    POINTS,
+    RESERVED,
+    SCRATCH,
+    SLOTS,
+    STAY,
+    STAYS,
+    UNITS,
+)
+from hybridalloc.jit import compiled
+
+FIT_BEST, FIT_HIGHEST = 0, 3
+"""Styles of ``fit``."""
+
+
+@compiled
+def hope(world: Ints, rules: Ints, row: Ints) -> int:
+    """Until when a stay needs its place if it also serves the buffer's next access.
+
+    It is when the first box closes anyway, if that cannot be.
+    """
+    longer = ints(rules, GROWTH)[row[STAY], LONGER]
+    close = row[FIRST_BOX + CLOSE]
+    if longer < 0:
+        return int(close)
+    stays = ints(world, STAYS)
+    end = stays[longer, END]
+    if stays[longer, KIND] == CROSS:
+        if row[BOXES] == 1:
+            return int(close)
+        tail = row[FIRST_BOX + 4 + BEGIN]
+        if end >= tail:
+            return int(tail if ints(rules, GROWTH)[longer, IS_LAST] else close)
+    return int(max(close, end))
+
+
+@compiled
+def block(
+    world: Ints, state: Ints, play: Ints, row: Ints, close: int, hoped: bool, but: int
+) -> int:
+    """Collect the bases that are blocked for a stay: how many intervals.
+
+    Args:
+        world: What does not change.
+        state: The map.
+        play: Its hopes.
+        row: The stay.
+        close: When its first box closes.
+        hoped: Whether others have their place for as long as they may yet need it.
+        but: A slot that blocks nothing.
+    """
+    slots, active = ints(state, SLOTS), int_row(state, ACTIVE)
+    hopes, blocked = int_row(play, HOPES), ints(state, BLOCKED)
+    count, units = 0, row[FIRST_BOX + HIGH]
+    for k in range(int_row(state, COUNTS)[N_ACTIVE]):
+        slot = active[k]
+        if slot == but:
+            continue
+        meets = False
+        for i in range(slots[slot, BOXES]):
+            there = FIRST_BOX + 4 * i
+            until = slots[slot, there + CLOSE]
+            if hoped and i == 0:
+                until = hopes[slot]
+            for j in range(row[BOXES]):
+                here = FIRST_BOX + 4 * j
+                end = close if j == 0 else row[here + CLOSE]
+                if slots[slot, there + BEGIN] < end and until > row[here + BEGIN]:
+                    meets = True
+        if meets:
+            base = slots[slot, OFFSET]
+            blocked[count, 0] = base - units + 1
+            blocked[count, 1] = base + slots[slot, FIRST_BOX + HIGH]
+            blocked[count, 2] = slot
+            count += 1
+    return block_reserved(ints(world, RESERVED), row, blocked, count)
+
+
+@compiled
+def bases(world: Ints, row: Ints, close: int) -> tuple[int, int]:
+    """The least and the largest base of a stay, whose first box closes at a point."""
+    points, limits = ints(world, POINTS), int_row(world, LIMITS)
+    least, most = 0, limits[CAPACITY] - row[FIRST_BOX + HIGH]
+    for j in range(row[BOXES] if limits[HAS_SCRATCH] else 0):
+        here = FIRST_BOX + 4 * j
+        end = close if j == 0 else row[here + CLOSE]
+        for t in range(row[here + BEGIN], end):
+            least = max(least, points[t, SCRATCH])
+    fixed = ints(world, STAYS)[row[STAY], FIXED]
+    if fixed >= 0:
+        return max(least, fixed), min(most, fixed)
+    return least, most
+
+
+@compiled
+def find_place(
+    world: Ints, state: Ints, rules: Ints, play: Ints, row: Ints, is_high: bool
+) -> bool:
+    """Give a stay its offset; whether there is one.
+
+    Best where it may stay on until its next access, and others may; or else where
+    others may; or else wherever it fits.
+    """
+    usual, hoped = row[FIRST_BOX + CLOSE], hope(world, rules, row)
+    style = FIT_HIGHEST if is_high else FIT_BEST
+    for attempt in range(0 if hoped > usual else 1, 3):
+        close = hoped if attempt == 0 else usual
+        count = block(world, state, play, row, close, attempt < 2, NOWHERE)
+        least, most = bases(world, row, close)
+        if least <= most:
+            base = fit(ints(state, BLOCKED), count, least, most, style)
+            if base != NOWHERE:
+                row[OFFSET] = base
+                return True
+    return False
+
+
+@compiled
+def may_go_on(
+    world: Ints, state: Ints, play: Ints, row: Ints, slot: int, end: int
+) -> bool:
+    """Whether the place of a slot is free for longer.
+
+    Args:
+        world: What does not change.
+        state: The map.
+        play: Its hopes.
+        row: Scratch space for a slot.
+        slot: Which.
+        end: Until when; no longer if this is before the end of its first box.
+    """
+    slots = ints(state, SLOTS)
+    begin = slots[slot, FIRST_BOX + CLOSE]
+    if end <= begin:
+        return True
+    row[STAY], row[BOXES] = slots[slot, STAY], 1
+    row[FIRST_BOX + LOW] = 0
+    row[FIRST_BOX + HIGH] = ints(world, STAYS)[row[STAY], UNITS]
+    row[FIRST_BOX + BEGIN] = begin
+    count = block(world, state, play, row, end, False, slot)
+    least, most = bases(world, row, end)
+    return is_free(ints(state, BLOCKED), count, least, most, slots[slot, OFFSET])

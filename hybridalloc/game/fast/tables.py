@@ -1,0 +1,77 @@
+"""The tables of the fast game, beside those of a map in the making."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from hybridalloc.arrays import Floats, Ints
+
+# Tables of Rules and Play, in the order of their fields.
+TURNS, BEGINS, FETCHES, GROWTH, CHOICES = range(5)
+LIVE, HOPES, OPTIONS, TAKEN, PLACES, SCORES, CANDIDATES, ROW = range(8)
+
+# Columns of Rules.turns.
+TURN_AT, TURN_OF, TURN_USE = range(3)
+# Columns of Rules.begins.
+PRODUCED_BY, FETCHES_FROM, FETCHES_TO, CROSSED_BY = range(4)
+# Columns of Rules.growth.
+LONGER, IS_LAST = range(2)
+# Places in Rules.choices.
+ACTIONS, WAITS = range(2)
+
+# Places in Play.places.
+STEP, PREPARED, STUCK, ENDING, HIGH_WATER = range(5)
+# Places in Play.scores.
+SECONDS, REWARD = range(2)
+
+# What an option is, in the column of Play.options after those of a slot.
+FORBIDDEN, STAYS_ON, GOES_ON, BEGINS_HERE, IS_DROPPED = range(5)
+
+
+NO_COPY, COPY, DROP = range(3)
+"""``Action``, for compiled code."""
+VARIANTS = 3
+"""How far an action is from its variant at the high end."""
+DROPPABLE = 16
+"""Added to what was taken at a step where Drop was legal."""
+
+
+class Rules(NamedTuple):
+    """What does not change in a game."""
+
+    turns: Ints
+    """(steps, 3): the instruction, the buffer and the use of each."""
+    begins: Ints
+    """(uses, 4): the stay that begins with a whole write there, where those that begin
+    with a prefetch are in ``fetches``, from and until, and the stay that the previous
+    run left; -1 for none."""
+    fetches: Ints
+    """(any,): stays."""
+    growth: Ints
+    """(stays, 2): the longer one, or -1, and 1 if the buffer has no later access."""
+    choices: Ints
+    """(2,): how many actions there are, and 1 if copies may be waited for."""
+
+
+class Play(NamedTuple):
+    """What changes beside the map."""
+
+    live: Ints
+    """(buffers,): the slot of the present stay of each, or -1."""
+    hopes: Ints
+    """(slots,): until when each would need its place if it went on."""
+    options: Ints
+    """(5, SLOT_COLUMNS + 1): for each action the slot that it would make, and what it
+    is; valid where the position is prepared."""
+    taken: Ints
+    """(steps,): the action taken at each."""
+    places: Ints
+    """(5,): the step, 1 if the position is prepared, the buffer that is stuck at the
+    end or -1, when the eviction of the present stay would be due or -1, and how many
+    slots were ever in use."""
+    scores: Floats
+    """(2,): seconds of the map so far, and saved by the latest decision."""
+    candidates: Ints
+    """(T + 1,): room for points that are to be looked at."""
+    row: Ints
+    """(SLOT_COLUMNS,): a slot to be placed."""

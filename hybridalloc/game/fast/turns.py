@@ -1,0 +1,88 @@
+"""Turns of the fast game: one action, many, or random ones."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hybridalloc.arrays import Ints
+from hybridalloc.game.fast.acting import act
+from hybridalloc.game.fast.preparing import prepare
+from hybridalloc.game.fast.tables import (
+    ACTIONS,
+    CHOICES,
+    DROPPABLE,
+    FORBIDDEN,
+    OPTIONS,
+    PLACES,
+    STEP,
+    TURNS,
+)
+from hybridalloc.incremental.directory import int_row, ints
+from hybridalloc.incremental.tables import SLOT_COLUMNS
+from hybridalloc.jit import compiled
+
+STATE, CLOCK, PLAY = 17, 12, 8
+"""How many tables there are of each kind, in this order."""
+
+
+@compiled
+def parts(where: Ints) -> tuple[Ints, Ints, Ints]:
+    """The directories of the map, of the clock and of the rest of a position."""
+    end = STATE + CLOCK
+    return where[:STATE], where[STATE:end].reshape(1, CLOCK, 3), where[end:]
+
+
+@compiled
+def look(world: Ints, rules: Ints, where: Ints) -> int:
+    """Work out what may be done: how many actions are legal."""
+    state, clocks, play = parts(where)
+    prepare(world, state, clocks, rules, play)
+    count = 0
+    for action in range(int_row(rules, CHOICES)[ACTIONS]):
+        count += is_legal(play, action)
+    return count
+
+
+@compiled
+def is_legal(play: Ints, action: int) -> bool:
+    """Whether an action may be taken in a position that is worked out."""
+    return bool(ints(play, OPTIONS)[action, SLOT_COLUMNS] != FORBIDDEN)
+
+
+@compiled
+def take(world: Ints, rules: Ints, where: Ints, action: int) -> bool:
+    """Take an action: whether it was legal, and is taken."""
+    state, clocks, play = parts(where)
+    prepare(world, state, clocks, rules, play)
+    if not is_legal(play, action):
+        return False
+    act(world, state, clocks, rules, play, action)
+    return True
+
+
+@compiled
+def replay(world: Ints, rules: Ints, where: Ints, taken: Ints) -> None:
+    """Take actions that are legal, as they were noted."""
+    for action in taken:
+        take(world, rules, where, action % DROPPABLE)
+
+
+@compiled
+def play_randomly(
+    world: Ints, rules: Ints, where: Ints, steps: int, random: np.random.Generator
+) -> int:
+    """Take random legal actions: how many, fewer if the game ends or none is legal."""
+    _, _, play = parts(where)
+    for made in range(steps):
+        if int_row(play, PLACES)[STEP] == ints(rules, TURNS).shape[0]:
+            return made
+        count = look(world, rules, where)
+        if count == 0:
+            return made
+        left = int(random.random() * count)
+        action = -1
+        while left >= 0:
+            action += 1
+            left -= is_legal(play, action)
+        take(world, rules, where, action)
+    return steps
