@@ -1,22 +1,16 @@
-"""What a game allows beyond the paper's three actions."""
+"""What a game allows beyond the paper's."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hybridalloc.game.action import Action
-
 
 @dataclass(frozen=True, slots=True)
 class GameConfig:
-    """The variant of the game that is played."""
+    """The variant of the game that is played: by default, the paper's."""
 
     waits: bool = False
-    """Whether a copy may be waited for where it cannot be in time."""
-    sides: bool = False
-    """Whether a new stay may also be placed at the high end of the highest gap."""
-
-    @property
-    def actions(self) -> tuple[Action, ...]:
-        """Those that there are."""
-        return tuple(Action)[: 5 if self.sides else 3]
+    """Whether a copy that cannot be in time may be waited for, where that takes less
+    than may be saved by it."""
+    shifts: bool = False
+    """Whether stays decided earlier may be shifted in fast memory to make room."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import islice
 
@@ -44,16 +45,20 @@ def prefetched(
 
 def awaited(
     game: Game, held: tuple[Held, ...], grown: Grown, earliest: int
-) -> Iterator[tuple[float, Held]]:
-    """The same, but the program may wait for it; and for how long, in seconds.
+) -> Iterator[tuple[int, Held]]:
+    """The same, but the program may wait for it; and what that costs.
 
     First issued at the latest point at which stalls are as short as at the earliest;
-    then as it is needed, so that it takes the least space.
+    then as it is needed, so that it takes the least space. The cost is by how much
+    stalls grow less what the longest stay that may come of it would save, in units of
+    ``TOLERANCE``.
     """
     issued = list(islice(_issues(game, held, grown, earliest), REACH))
     if not issued:
         return
     base = _uncopied_stall_s(game, held, grown)
+    longest = _uncopied(game.growth.stays[grown.longest])
+    saved_s = game.simulate(held).time_s - game.simulate((*held, longest)).time_s
     least = game.stall_s((*held, issued[-1])) + TOLERANCE
     low, high = 0, len(issued) - 1
     while low < high:
@@ -63,14 +68,19 @@ def awaited(
         else:
             low = middle + 1
     for copied in (issued[low], issued[0]):
-        yield game.stall_s((*held, copied)) - base, copied
+        cost_s = game.stall_s((*held, copied)) - base - saved_s
+        yield math.floor(cost_s / TOLERANCE + 0.5), copied
+
+
+def _uncopied(grown: Grown) -> Held:
+    """A stay as if it needed no copy."""
+    stay = grown.stay
+    return Held(grown, (Allocation(stay.buffer, 0, stay.start, stay.end),))
 
 
 def _uncopied_stall_s(game: Game, held: tuple[Held, ...], grown: Grown) -> float:
     """Stalls if what a stay needs were in fast memory without a copy."""
-    stay = grown.stay
-    uncopied = Allocation(stay.buffer, 0, stay.start, stay.end)
-    return game.stall_s((*held, Held(grown, (uncopied,))))
+    return game.stall_s((*held, _uncopied(grown)))
 
 
 def _issues(
@@ -137,12 +147,13 @@ def _endings(game: Game, holding: Holding, one: Held) -> Iterator[Held]:
     stay, end = one.grown.stay, one.head.end
     limit = game.problem.target.copy_engine.max_outstanding_evictions
     counts = _outstanding(game, holding.held, evictions=True)
-    taken = [game.room.box(x, at) for x in holding.others(one) for at in x.spans]
+    taken = game.room.boxes(holding.others(one))
+    unit = one.offset // game.room.unit
     for due in range(stay.issue, stay.deadline + 1):
         if counts[max(stay.issue, due - 1)] >= limit:
             return
         longer = [(end, due)] if due > end else []
-        if not game.room.is_free(stay.buffer, one.offset, longer, taken):
+        if not game.room.is_free(stay.buffer, unit, longer, taken):
             return
         if game.loops.outside_after(due, stay.body) == due:
             yield one.evicted(due)

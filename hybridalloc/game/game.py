@@ -12,6 +12,7 @@ from hybridalloc.game.held import Held
 from hybridalloc.game.room import Room
 from hybridalloc.loops import Loops
 from hybridalloc.memory_map import MemoryMap
+from hybridalloc.packing.space import Span
 from hybridalloc.pins import free, pinned
 from hybridalloc.problem import Problem
 from hybridalloc.recognition import recognise
@@ -59,7 +60,7 @@ class Game:
         self.room = Room(problem)
         self.simulator = Simulator(problem)
         self.fixed = tuple(
-            Held(Grown(x.stay, False, True, NONE), x.allocations)
+            Held(Grown(x.stay, False, True, NONE, NONE), x.allocations)
             for x in recognise(problem.program, self.loops, fixed)
         )
         _require_pinned(problem, self.fixed)
@@ -75,6 +76,11 @@ class Game:
     def stall_s(self, held: Iterable[Held]) -> float:
         """For how long the program waits for the copies of these stays, in seconds."""
         return self.simulate(held).stall_s
+
+    def longer(self, held: Held) -> tuple[Held, Span] | None:
+        """A stay that serves its buffer's next access too, and its place besides."""
+        longer = held.grown.longer
+        return None if longer == NONE else held.grown_to(self.growth.stays[longer])
 
     def use(self, step: Step) -> int:
         """The access of a step, counted over all buffers."""

@@ -28,6 +28,8 @@ class Grown:
     """Whether its buffer has no later access."""
     longer: int
     """The one that serves the buffer's next access too, as an index; or ``NONE``."""
+    longest: int
+    """The one that serves as many of its next accesses as may be."""
 
 
 @dataclass(frozen=True)
@@ -95,14 +97,16 @@ class _Grower:
     ) -> int:
         """The stay of one access in a body, with all that it may grow to."""
         chain = list(self._chain(lifetime, use, body, is_cross))
-        longer = NONE
+        longer = longest = NONE
         for stay in reversed(chain):
             key = stay.buffer, stay.first, stay.last, stay.body, is_cross
             if key not in self._index:
-                self._index[key] = len(self._stays)
+                at = self._index[key] = len(self._stays)
+                longest = at if longest == NONE else longest
                 is_last = stay.last + 1 == len(lifetime)
-                self._stays.append(Grown(stay, is_cross, is_last, longer))
+                self._stays.append(Grown(stay, is_cross, is_last, longer, longest))
             longer = self._index[key]
+            longest = self._stays[longer].longest
         return longer
 
     def _chain(

@@ -34,6 +34,11 @@ class Held:
         """When it needs its place."""
         return tuple((x.start, x.end) for x in self.allocations)
 
+    def at(self, offset: int) -> Held:
+        """The same at another offset, in bytes."""
+        moved = tuple(replace(x, offset=offset) for x in self.allocations)
+        return replace(self, allocations=moved)
+
     def evicted(self, due: int) -> Held:
         """The same, copied back to slow memory by a point."""
         head, issue = self.head, self.grown.stay.issue

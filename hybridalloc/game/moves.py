@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from operator import itemgetter
 
 from hybridalloc.game.action import Action
@@ -11,9 +10,8 @@ from hybridalloc.game.copying import awaited, evicted, left_there, prefetched
 from hybridalloc.game.game import Game, Step
 from hybridalloc.game.growth import NONE
 from hybridalloc.game.held import Held, Holding
-from hybridalloc.game.room import Box
+from hybridalloc.game.placing import keep, place
 from hybridalloc.memory_map import Allocation
-from hybridalloc.packing.space import Span
 
 
 def after(game: Game, holding: Holding, step: Step) -> dict[Action, Holding]:
@@ -22,49 +20,38 @@ def after(game: Game, holding: Holding, step: Step) -> dict[Action, Holding]:
     if current and current.grown.stay.last >= step.use:
         return {Action.NO_COPY: holding}  # reserved as its loop began
     begins = game.growth.produced[game.use(step)] != NONE
-    found: dict[Action, Holding | None] = {}
-    for action in game.config.actions:
-        if action.kind is Action.DROP:
-            found[action] = drop(game, holding, step)
-        elif action.kind is Action.COPY:
-            found[action] = copy(game, holding, step, action.is_high)
-        elif begins:
-            found[action] = begin(game, holding, step, action.is_high)
-        elif action is Action.NO_COPY:
-            found[action] = go_on(game, holding, step)
+    stay = begin if begins else go_on
+    found = {
+        Action.NO_COPY: stay(game, holding, step),
+        Action.COPY: copy(game, holding, step),
+        Action.DROP: drop(game, holding, step),
+    }
     return {action: held for action, held in found.items() if held is not None}
 
 
-def begin(game: Game, holding: Holding, step: Step, is_high: bool) -> Holding | None:
+def begin(game: Game, holding: Holding, step: Step) -> Holding | None:
     """NoCopy: a stay begins with a whole write."""
     left = drop(game, holding, step)
     if left is None:
         return None
     grown = game.growth.stays[game.growth.produced[game.use(step)]]
     span = grown.stay.start, grown.stay.end
-    one = Held(grown, (Allocation(step.buffer, 0, *span),))
-    return place(game, left, one, is_high)
+    return place(game, left, Held(grown, (Allocation(step.buffer, 0, *span),)))
 
 
 def go_on(game: Game, holding: Holding, step: Step) -> Holding | None:
     """NoCopy: the present stay of a buffer serves its next access too."""
     current = holding.of(step.buffer)
-    if current is None or (longer := _longer(game, current)) is None:
-        return None
-    grown, span = longer
-    taken = _taken(game, holding.others(current))
-    if not game.room.is_free(step.buffer, current.offset, [span], taken):
-        return None
-    return holding.with_changed(step.buffer, grown)
+    longer = None if current is None else game.longer(current)
+    return None if longer is None else keep(game, holding, *longer)
 
 
-def copy(game: Game, holding: Holding, step: Step, is_high: bool) -> Holding | None:
+def copy(game: Game, holding: Holding, step: Step) -> Holding | None:
     """Copy: a stay begins with a prefetch, or with what the previous run left."""
     left = drop(game, holding, step)
     if left is None:
         return None
-    copied = _copies(game, left, step)
-    placed = (place(game, left, one, is_high) for one in copied)
+    placed = (place(game, left, one) for one in _copies(game, left, step))
     return next((x for x in placed if x is not None), None)
 
 
@@ -82,7 +69,7 @@ def _copies(game: Game, holding: Holding, step: Step) -> Iterator[Held]:
         yield from left_there(game, held, growth.stays[crossed])
     if game.config.waits:
         late = [y for x, earliest in grown for y in awaited(game, held, x, earliest)]
-        yield from (one for _, one in sorted(late, key=itemgetter(0)))
+        yield from (one for cost, one in sorted(late, key=itemgetter(0)) if cost <= 0)
 
 
 def drop(game: Game, holding: Holding, step: Step) -> Holding | None:
@@ -100,43 +87,6 @@ def close(game: Game, holding: Holding) -> tuple[Holding, int]:
             return holding, buffer
         holding = ended
     return holding, NONE
-
-
-def place(game: Game, holding: Holding, one: Held, is_high: bool) -> Holding | None:
-    """Find a place for a stay, and hold it there.
-
-    Best where it may stay on until its next access, and others may; or else where
-    others may; or else wherever it fits.
-    """
-    buffer, spans = one.head.buffer, list(one.spans)
-    taken = _taken(game, holding.held)
-    hoped = [*taken, *_hopes(game, holding)]
-    longer = _longer(game, one)
-    wishes = [([*spans, longer[1]], hoped)] if longer else []
-    for times, boxes in (*wishes, (spans, hoped), (spans, taken)):
-        offset = game.room.fit(buffer, times, boxes, is_high)
-        if offset is not None:
-            allocations = tuple(replace(x, offset=offset) for x in one.allocations)
-            return holding.with_new(replace(one, allocations=allocations))
-    return None
-
-
-def _longer(game: Game, held: Held) -> tuple[Held, Span] | None:
-    """A stay that serves its buffer's next access too, and its place besides."""
-    longer = held.grown.longer
-    return None if longer == NONE else held.grown_to(game.growth.stays[longer])
-
-
-def _taken(game: Game, held: Iterable[Held]) -> list[Box]:
-    """What stays take."""
-    return [game.room.box(x, span) for x in held for span in x.spans]
-
-
-def _hopes(game: Game, holding: Holding) -> Iterator[Box]:
-    """What the present stays would take besides if they went on."""
-    for index in holding.live.values():
-        if longer := _longer(game, holding.held[index]):
-            yield game.room.box(holding.held[index], longer[1])
 
 
 def _valid_from(holding: Holding, buffer: int) -> int:

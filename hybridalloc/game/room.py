@@ -8,6 +8,8 @@ from hybridalloc.game.held import Held
 from hybridalloc.packing.space import Span
 from hybridalloc.problem import Problem
 
+Range = tuple[int, int]
+"""Half-open, in units."""
 Box = tuple[int, int, int, int]
 """First unit, last unit + 1, start, end."""
 
@@ -17,7 +19,8 @@ class Room:
 
     def __init__(self, problem: Problem) -> None:
         self._program, fast = problem.program, problem.target.fast
-        self._alignment = fast.alignment
+        self.unit = fast.alignment
+        """Bytes."""
         self._units = problem.target.capacity // fast.alignment
         self._scratch = [
             self._count(x.scratch_bytes) for x in problem.program.instructions
@@ -28,69 +31,79 @@ class Room:
 
     def box(self, held: Held, span: Span) -> Box:
         """What a stay takes at some time."""
-        first, size = held.offset // self._alignment, self.size(held.head.buffer)
+        first, size = held.offset // self.unit, self.size(held.head.buffer)
         return (first, first + size, *span)
+
+    def boxes(self, held: Iterable[Held]) -> list[Box]:
+        """What stays take."""
+        return [self.box(x, span) for x in held for span in x.spans]
 
     def size(self, buffer: int) -> int:
         """The units of a buffer."""
         return self._count(self._program.buffers[buffer].size)
 
-    def fit(
-        self, buffer: int, spans: Sequence[Span], taken: Iterable[Box], is_high: bool
+    def best_fit(
+        self, buffer: int, spans: Sequence[Span], taken: Iterable[Box]
     ) -> int | None:
-        """An offset with room at all these times, in bytes.
-
-        It is the low end of the smallest gap, or the high end of the highest.
+        """The low end of the smallest gap with room at all these times, in units.
 
         Args:
             buffer: What is to be placed.
             spans: When it needs its place.
             taken: What is taken by others.
-            is_high: Which.
         """
-        least, most = self._limits(buffer, spans)
-        blocked = sorted(self._blocked(buffer, spans, taken))
+        least, most = self.limits(buffer, spans)
+        blocked = sorted(self.blocked(buffer, spans, taken))
         found, smallest, base = None, most + 2, least
         for first, end in [*blocked, (most + 1, most + 1)]:
             gap = min(first, most + 1) - base
-            if gap > 0 and (is_high or gap < smallest):
-                found, smallest = base + (gap - 1 if is_high else 0), gap
+            if 0 < gap < smallest:
+                found, smallest = base, gap
             base = max(base, end)
-        return None if found is None else found * self._alignment
+        return found
 
     def is_free(
-        self, buffer: int, offset: int, spans: Sequence[Span], taken: Iterable[Box]
+        self, buffer: int, unit: int, spans: Sequence[Span], taken: Iterable[Box]
     ) -> bool:
-        """Whether a buffer has room at an offset at all these times."""
-        least, most = self._limits(buffer, spans)
-        base = offset // self._alignment
-        return least <= base <= most and not any(
-            low <= base < high for low, high in self._blocked(buffer, spans, taken)
+        """Whether a buffer may begin at a unit at all these times."""
+        least, most = self.limits(buffer, spans)
+        return least <= unit <= most and not any(
+            low <= unit < high for low, high in self.blocked(buffer, spans, taken)
         )
 
-    def _limits(self, buffer: int, spans: Sequence[Span]) -> tuple[int, int]:
-        """The first and the last unit at which it may begin."""
+    def limits(self, buffer: int, spans: Sequence[Span]) -> tuple[int, int]:
+        """The first and the last unit at which a buffer may begin."""
         scratch = (self._scratch[t] for start, end in spans for t in range(start, end))
         least, most = max(scratch, default=0), self._units - self.size(buffer)
         fixed = self._program.buffers[buffer].offset
         if fixed is None:
             return least, most
-        if fixed % self._alignment:
-            return 0, -1
-        at = fixed // self._alignment
-        return max(least, at), min(most, at)
+        return max(least, fixed // self.unit), min(most, fixed // self.unit)
 
-    def _blocked(
+    def blocked(
         self, buffer: int, spans: Sequence[Span], taken: Iterable[Box]
-    ) -> list[tuple[int, int]]:
-        """The units at which it cannot begin, as half-open ranges."""
+    ) -> list[Range]:
+        """Where a buffer cannot begin, for what is taken at these times or reserved."""
+        return [
+            *self.blocked_by(buffer, spans, taken),
+            *self.blocked_always(buffer),
+        ]
+
+    def blocked_by(
+        self, buffer: int, spans: Sequence[Span], taken: Iterable[Box]
+    ) -> list[Range]:
+        """Where a buffer cannot begin, for what is taken at these times."""
         size = self.size(buffer)
-        ranges = [
-            (low, high)
+        return [
+            (low - size + 1, high)
             for low, high, start, end in taken
             if any(start < until and since < end for since, until in spans)
         ]
-        return [(low - size + 1, high) for low, high in (*ranges, *self._reserved)]
+
+    def blocked_always(self, buffer: int) -> list[Range]:
+        """Where a buffer cannot begin, for what is reserved."""
+        size = self.size(buffer)
+        return [(low - size + 1, high) for low, high in self._reserved]
 
     def _count(self, size: int) -> int:
-        return -(-size // self._alignment)
+        return -(-size // self.unit)

@@ -21,6 +21,7 @@ from hybridalloc.game.fast.tables import (
     HOPES,
     LIVE,
     LONGER,
+    MOST_SHIFTS,
     OPTIONS,
     PLACES,
     PREPARED,
@@ -28,6 +29,7 @@ from hybridalloc.game.fast.tables import (
     ROW,
     SCORES,
     SECONDS,
+    SHIFTS,
     STAYS_ON,
     STEP,
     STUCK,
@@ -49,6 +51,7 @@ from hybridalloc.incremental.tables import (
     KIND,
     LAST,
     OF,
+    OFFSET,
     PLACE,
     SLOT_COLUMNS,
     SLOTS,
@@ -75,7 +78,9 @@ def act(
     droppable = ints(play, OPTIONS)[DROP, SLOT_COLUMNS] != FORBIDDEN
     int_row(play, TAKEN)[places[STEP]] = action + DROPPABLE * droppable
     begin_move(world, state)
+    shift(state, play, action)
     if option[SLOT_COLUMNS] == GOES_ON:
+        ints(state, SLOTS)[slot, OFFSET] = option[OFFSET]
         grow(world, state, clocks, rules, play, slot)
     elif option[SLOT_COLUMNS] != STAYS_ON:
         if slot >= 0:
@@ -90,6 +95,16 @@ def act(
     if places[STEP] == ints(rules, TURNS).shape[0]:
         seconds = end_all(world, state, clocks, play, seconds)
     scores[REWARD], scores[SECONDS] = scores[SECONDS] - seconds, seconds
+
+
+@compiled
+def shift(state: Ints, play: Ints, action: int) -> None:
+    """Shift others as an action has noted."""
+    shifts = ints(play, SHIFTS)
+    k = action * MOST_SHIFTS
+    while k < (action + 1) * MOST_SHIFTS and shifts[k, 0] >= 0:
+        ints(state, SLOTS)[shifts[k, 0], OFFSET] = shifts[k, 1]
+        k += 1
 
 
 @compiled

@@ -74,8 +74,8 @@ def find_due(world: Ints, state: Ints, clocks: Ints, play: Ints, slot: int) -> i
     count = list_dues(world, state, play, slot)
     if count == 0:
         return NEVER
-    dues = int_row(play, CANDIDATES)
-    low, high, hoped = 0, count - 1, int_row(play, HOPES)[slot]
+    dues, hopes = int_row(play, CANDIDATES), int_row(play, HOPES)
+    low, high, hoped = 0, count - 1, hopes[slot]
     end(world, state, play, slot, dues[high])
     least = judge(world, state, clocks) + TOLERANCE
     while low < high:
@@ -86,7 +86,7 @@ def find_due(world: Ints, state: Ints, clocks: Ints, play: Ints, slot: int) -> i
         else:
             low = middle + 1
     end(world, state, play, slot, NEVER)
-    int_row(play, HOPES)[slot] = hoped
+    hopes[slot] = hoped
     return int(dues[low])
 
 

@@ -7,7 +7,7 @@ from hybridalloc.game.copying import REACH, TOLERANCE
 from hybridalloc.game.fast.tables import CANDIDATES
 from hybridalloc.incremental.bodies import outside_before
 from hybridalloc.incremental.directory import float_row, floats, int_row, ints
-from hybridalloc.incremental.edits import judge, serve
+from hybridalloc.incremental.edits import judge, serve, serve_uses
 from hybridalloc.incremental.queueing import link_copies, unlink_copies
 from hybridalloc.incremental.tables import (
     BEGIN,
@@ -17,12 +17,14 @@ from hybridalloc.incremental.tables import (
     COUNTS,
     CROSS,
     FETCHING,
+    FIRST,
     FIRST_BOX,
     FIRST_STEP,
     FROM,
     IDLE,
     IN_S,
     KIND,
+    LAST,
     LIMITS,
     LOOP_START,
     LOOPS,
@@ -173,20 +175,32 @@ def work_s(world: Ints, clock: Ints, stay: int, body: int) -> float:
 
 @compiled
 def awaited_issue(
-    world: Ints, state: Ints, clocks: Ints, play: Ints, row: Ints, earliest: int
+    world: Ints,
+    state: Ints,
+    clocks: Ints,
+    play: Ints,
+    row: Ints,
+    earliest: int,
+    longest: int,
 ) -> tuple[int, float, int, float]:
-    """When to issue a copy that may be waited for, and by how much stalls grow.
+    """When to issue a copy that may be waited for, and what that costs, in seconds.
 
     At the latest point at which stalls are as short as at the earliest; and as late as
-    may be. Both are ``NEVER`` if there is no point at all.
+    may be. Both are ``NEVER`` if there is no point at all. The cost is by how much
+    stalls grow less what the longest stay that may come of it would save.
     """
     points = int_row(play, CANDIDATES)
     count = list_issues(world, state, play, row, earliest)
     if count == 0:
         return NEVER, 0.0, NEVER, 0.0
     running_s = float_row(clocks[0], SUMS)[RUNNING]
+    worth_s = judge(world, state, clocks)
+    last = ints(world, STAYS)[longest, LAST]
+    serve_uses(world, state, clocks, ints(world, STAYS)[longest, FIRST], last, True)
+    worth_s -= judge(world, state, clocks)
+    serve_uses(world, state, clocks, ints(world, STAYS)[longest, FIRST], last, False)
     slot = enter_trial(world, state, clocks, row)
-    base_s = judge(world, state, clocks)
+    cost_s = judge(world, state, clocks) + worth_s
     low, high = 0, count - 1
     least = seconds_at(world, state, clocks, slot, points[high]) + TOLERANCE
     while low < high:
@@ -195,8 +209,8 @@ def awaited_issue(
             high = middle
         else:
             low = middle + 1
-    one_s = seconds_at(world, state, clocks, slot, points[low]) - base_s
-    other_s = seconds_at(world, state, clocks, slot, points[0]) - base_s
+    one_s = seconds_at(world, state, clocks, slot, points[low]) - cost_s
+    other_s = seconds_at(world, state, clocks, slot, points[0]) - cost_s
     leave_trial(world, state, clocks, slot, running_s)
     return int(points[low]), one_s, int(points[0]), other_s
 

@@ -7,6 +7,7 @@ from itertools import accumulate
 import numpy as np
 
 from hybridalloc.arrays import Ints
+from hybridalloc.game.action import Action
 from hybridalloc.game.fast import tables
 from hybridalloc.game.fast.layout import Layout, fill, lay_out
 from hybridalloc.game.fast.position import Position
@@ -29,7 +30,7 @@ from hybridalloc.incremental.world import (
 OWN = {
     **dict.fromkeys(("spare", "heads", "fast", "load", "outstanding", "queued"), 0),
     **dict.fromkeys(("counts", "times", "marks", "sums"), 0),
-    **dict.fromkeys(("live", "options", "taken", "places", "scores"), 0),
+    **dict.fromkeys(("live", "options", "taken", "places", "scores", "shifts"), 0),
     **dict.fromkeys(("slots", "values", "active", "spans", "hopes"), 1),
     **dict.fromkeys(("copies", "works", "spots", "stamps"), PER_SLOT),
 }
@@ -94,13 +95,15 @@ def _rules(game: Game) -> Rules:
     starts = [0, *accumulate(map(len, growth.fetched))]
     begins = zip(growth.produced, starts[:-1], starts[1:], growth.crossed, strict=True)
     config = game.config
-    fixed = [(-1, 1)] * len(game.fixed)
+    fixed = [(-1, 1, -1)] * len(game.fixed)
     return Rules(
         turns=_ints([(x.instruction, x.buffer, game.use(x)) for x in game.steps], 3),
         begins=_ints(list(begins), 4),
         fetches=_ints([x for stays in growth.fetched for x in stays]),
-        growth=_ints([*((x.longer, x.is_last) for x in growth.stays), *fixed], 2),
-        choices=_ints([len(config.actions), config.waits]),
+        growth=_ints(
+            [*((x.longer, x.is_last, x.longest) for x in growth.stays), *fixed], 3
+        ),
+        choices=_ints([config.waits, config.shifts]),
     )
 
 
@@ -110,12 +113,13 @@ def _play(game: Game, slots: int) -> Play:
     return Play(
         live=_ints([-1] * buffers),
         hopes=_ints([0] * slots),
-        options=np.zeros((5, incremental.SLOT_COLUMNS + 1), dtype=np.int64),
+        options=np.zeros((len(Action), incremental.SLOT_COLUMNS + 1), dtype=np.int64),
         taken=_ints([0] * len(game.steps)),
         places=places,
         scores=np.zeros(2),
         candidates=_ints([0] * points),
         row=_ints([0] * incremental.SLOT_COLUMNS),
+        shifts=_ints([-1] * (2 * len(Action) * tables.MOST_SHIFTS), 2),
     )
 
 

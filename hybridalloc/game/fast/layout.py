@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hybridalloc.arrays import Floats, Ints
-from hybridalloc.incremental.directory import ADDRESS, directory, ints
+from hybridalloc.incremental.directory import ADDRESS, directory
 from hybridalloc.jit import compiled
 
 Array = Floats | Ints
@@ -26,8 +26,8 @@ class Layout:
     """(tables, 3): the directory; addresses within a block are relative to it."""
     own: Ints
     """(own tables,): those within the block."""
-    growing: Ints
-    """(tables,): how many rows of each belong to a slot; 0 if it is not by slots."""
+    tables: Ints
+    """(own tables, 3): where each begins, its words, and those of a slot or 0."""
     words: int
     """The size of a block, in numbers of 64 bits."""
 
@@ -48,11 +48,14 @@ def lay_out(arrays: Sequence[Array], growing: Sequence[int | None]) -> Layout:
     """
     where, words = directory(arrays), 0
     own = [i for i, rows in enumerate(growing) if rows is not None]
+    tables = []
     for i in own:
         where[i, ADDRESS] = 8 * words
+        width = arrays[i][0].size if arrays[i].ndim > 1 else 1
+        tables.append((words, arrays[i].size, (growing[i] or 0) * width))
         words += arrays[i].size
-    rows = np.array([x or 0 for x in growing], dtype=np.int64)
-    return Layout(where, np.array(own, dtype=np.int64), rows, words)
+    ours = np.array(own, dtype=np.int64)
+    return Layout(where, ours, np.array(tables, dtype=np.int64), words)
 
 
 def fill(block: Ints, layout: Layout, arrays: Sequence[Array]) -> None:
@@ -63,21 +66,17 @@ def fill(block: Ints, layout: Layout, arrays: Sequence[Array]) -> None:
 
 
 @compiled
-def copy_tables(
-    source: Ints, target: Ints, own: Ints, growing: Ints, slots: int
-) -> None:
+def copy_block(source: Ints, target: Ints, tables: Ints, slots: int) -> None:
     """Copy a position into the block of another one of the same game.
 
     Args:
-        source: Its directory.
+        source: Its block.
         target: The other's.
-        own: As in ``Layout``.
-        growing: As in ``Layout``.
+        tables: (own tables, 3): where each begins, its words, and those of a slot or 0.
         slots: How many slots were ever in use; others need no copying.
     """
-    for which in own:
-        one, other = ints(source, which), ints(target, which)
-        rows = one.shape[0]
-        if growing[which]:
-            rows = min(rows, slots * growing[which])
-        other[:rows] = one[:rows]
+    for k in range(tables.shape[0]):
+        begin, words, of_slot = tables[k]
+        if of_slot:
+            words = min(words, slots * of_slot)
+        target[begin : begin + words] = source[begin : begin + words]

@@ -11,7 +11,7 @@ from hybridalloc.allocating import in_queue_order
 from hybridalloc.arrays import Ints
 from hybridalloc.game.action import Action
 from hybridalloc.game.fast import tables
-from hybridalloc.game.fast.layout import copy_tables
+from hybridalloc.game.fast.layout import copy_block
 from hybridalloc.game.fast.turns import look, play_randomly, replay, take
 from hybridalloc.incremental.slots import allocations
 from hybridalloc.incremental.tables import N_ACTIVE, SLOT_COLUMNS
@@ -58,10 +58,9 @@ class Position:
     def mask(self) -> NDArray[np.bool_]:
         """(actions,): whether each is legal."""
         if self.is_terminal:
-            return np.zeros(len(self.game.game.config.actions), np.bool_)
+            return np.zeros(len(Action), np.bool_)
         look(*self.game.constants, self._where)
-        kinds = self._options[: len(self.game.game.config.actions), SLOT_COLUMNS]
-        legal: NDArray[np.bool_] = kinds != tables.FORBIDDEN
+        legal: NDArray[np.bool_] = self._options[:, SLOT_COLUMNS] != tables.FORBIDDEN
         return legal
 
     def apply(self, action: int) -> float:
@@ -88,6 +87,12 @@ class Position:
         self._leave_dead_ends()
         return before - self.time_s
 
+    @property
+    def taken(self) -> tuple[Action, ...]:
+        """The actions so far; what Drop-backup has undone is not among them."""
+        taken = self._table("taken")[: self.step] % tables.DROPPABLE
+        return tuple(Action(x) for x in taken.tolist())
+
     def play_randomly(self, random: np.random.Generator, steps: int) -> int:
         """Take random legal actions, as many as there are steps; how many it took."""
         made = 0
@@ -106,8 +111,8 @@ class Position:
 
     def copy_to(self, other: Position) -> None:
         """Make another position of the game the same as this one."""
-        layout, slots = self.game.layout, int(self._places[tables.HIGH_WATER])
-        copy_tables(self._where, other._where, layout.own, layout.growing, slots)
+        slots = int(self._places[tables.HIGH_WATER])
+        copy_block(self._block, other._block, self.game.layout.tables, slots)
 
     def memory_map(self) -> MemoryMap:
         """The map so far; valid where the game has ended."""

@@ -8,9 +8,9 @@ from hybridalloc.arrays import Ints
 from hybridalloc.game.copying import TOLERANCE
 from hybridalloc.game.fast.evicting import end, find_due
 from hybridalloc.game.fast.fetching import NEVER, awaited_issue, latest_issue
-from hybridalloc.game.fast.space import find_place, hope, may_go_on
+from hybridalloc.game.fast.shifting import make_room
+from hybridalloc.game.fast.space import best_fit, block, find_place, hope, may_go_on
 from hybridalloc.game.fast.tables import (
-    ACTIONS,
     BEGINS,
     BEGINS_HERE,
     CHOICES,
@@ -29,22 +29,26 @@ from hybridalloc.game.fast.tables import (
     IS_LAST,
     LIVE,
     LONGER,
+    LONGEST,
+    MAKES_ROOM,
+    MOST_SHIFTS,
     NO_COPY,
     OPTIONS,
     PLACES,
     PREPARED,
     PRODUCED_BY,
     ROW,
+    SHIFTS,
     STAYS_ON,
     STEP,
     TURN_OF,
     TURN_USE,
     TURNS,
-    VARIANTS,
     WAITS,
 )
 from hybridalloc.incremental.directory import int_row, ints
 from hybridalloc.incremental.edits import begin_move
+from hybridalloc.incremental.places import NOWHERE
 from hybridalloc.incremental.tables import (
     BEGIN,
     BOXES,
@@ -68,6 +72,7 @@ from hybridalloc.incremental.tables import (
     N_CROSSES,
     NEXT,
     OF,
+    OFFSET,
     OUT,
     POINTS,
     READY,
@@ -95,6 +100,7 @@ def prepare(world: Ints, state: Ints, clocks: Ints, rules: Ints, play: Ints) -> 
     begin_move(world, state)
     for action in range(options.shape[0]):
         options[action, SLOT_COLUMNS] = FORBIDDEN
+        ints(play, SHIFTS)[action * MOST_SHIFTS, 0] = NOWHERE
     turn = ints(rules, TURNS)[places[STEP]]
     use, slot = turn[TURN_USE], int_row(play, LIVE)[turn[TURN_OF]]
     if slot >= 0 and ints(world, STAYS)[ints(state, SLOTS)[slot, STAY], LAST] >= use:
@@ -126,8 +132,28 @@ def prepare_going_on(
         and until == present[FIRST_BOX + CLOSE]
     ):
         return
-    if may_go_on(world, state, play, row, slot, until):
-        options[NO_COPY, SLOT_COLUMNS] = GOES_ON
+    option = options[NO_COPY]
+    for column in range(SLOT_COLUMNS):
+        option[column] = present[column]
+    goes_on = may_go_on(world, state, play, row, slot, until)
+    if not goes_on and int_row(rules, CHOICES)[MAKES_ROOM]:
+        mine = option[:SLOT_COLUMNS]
+        goes_on = find_other_place(world, state, play, mine, until, slot)
+    if goes_on:
+        option[SLOT_COLUMNS] = GOES_ON
+
+
+@compiled
+def find_other_place(
+    world: Ints, state: Ints, play: Ints, row: Ints, until: int, slot: int
+) -> bool:
+    """Give a stay that goes on another offset, if need be one that others make free."""
+    count = block(world, state, play, row, until, False, slot)
+    base = best_fit(world, state, row, until, count)
+    if base == NOWHERE:
+        return make_room(world, state, play, row, until, slot, NO_COPY)
+    row[OFFSET] = base
+    return True
 
 
 @compiled
@@ -136,7 +162,8 @@ def prepare_beginning(
 ) -> None:
     """Prepare the actions by which a stay begins, once the present one has ended."""
     due = int_row(play, PLACES)[ENDING]
-    hoped = int_row(play, HOPES)[slot] if slot >= 0 else 0
+    hopes = int_row(play, HOPES)
+    hoped = hopes[slot]
     if slot >= 0:
         end_present(world, state, play, slot, due)
     turn = ints(rules, TURNS)[int_row(play, PLACES)[STEP]]
@@ -150,7 +177,7 @@ def prepare_beginning(
     if slot >= 0:
         if due != NEVER:
             end(world, state, play, slot, NEVER)
-        int_row(play, HOPES)[slot] = hoped
+        hopes[slot] = hoped
 
 
 @compiled
@@ -179,15 +206,16 @@ def draft(world: Ints, row: Ints, stay: int) -> None:
 def offer(
     world: Ints, state: Ints, rules: Ints, play: Ints, row: Ints, action: int
 ) -> bool:
-    """Place a stay as an action and its variants would: whether that is possible."""
-    options, found = ints(play, OPTIONS), False
-    for is_high in range(2 if int_row(rules, CHOICES)[ACTIONS] > 3 else 1):
-        option = options[action + VARIANTS * is_high]
-        if find_place(world, state, rules, play, row, is_high == 1):
-            found = True
-            for column in range(SLOT_COLUMNS):
-                option[column] = row[column]
-            option[SLOT_COLUMNS] = BEGINS_HERE
+    """Place a stay as an action would: whether that is possible."""
+    found = find_place(world, state, play, row)
+    if not found and int_row(rules, CHOICES)[MAKES_ROOM]:
+        close = row[FIRST_BOX + CLOSE]
+        found = make_room(world, state, play, row, close, NOWHERE, action)
+    if found:
+        option = ints(play, OPTIONS)[action]
+        for column in range(SLOT_COLUMNS):
+            option[column] = row[column]
+        option[SLOT_COLUMNS] = BEGINS_HERE
     return found
 
 
@@ -269,8 +297,9 @@ def prepare_late(
     for k in range(begins[FETCHES_FROM], begins[FETCHES_TO]):
         draft(world, row, fetches[k])
         earliest = max(valid_from, ints(world, STAYS)[row[STAY], EARLIEST])
+        longest = ints(rules, GROWTH)[fetches[k], LONGEST]
         one, one_s, other, other_s = awaited_issue(
-            world, state, clocks, play, row, earliest
+            world, state, clocks, play, row, earliest, longest
         )
         if one != NEVER and count + 2 <= MOST_LATE:
             late[count] = round_s(one_s), one, fetches[k]
@@ -278,6 +307,8 @@ def prepare_late(
             count += 2
     for _ in range(count):
         best = np.argmin(late[:count, 0])
+        if late[best, 0] > 0:
+            return
         draft(world, row, late[best, 2])
         row[FROM] = row[FIRST_BOX + BEGIN] = late[best, 1]
         late[best, 0] = 2**62
@@ -288,4 +319,4 @@ def prepare_late(
 @compiled
 def round_s(seconds: float) -> int:
     """Seconds in whole tolerances, so that rounding decides nothing."""
-    return int(min(seconds / TOLERANCE + 0.5, 2.0**61))
+    return int(np.floor(min(seconds / TOLERANCE + 0.5, 2.0**61)))

@@ -40,9 +40,6 @@ from hybridalloc.incremental.tables import (
 )
 from hybridalloc.jit import compiled
 
-FIT_BEST, FIT_HIGHEST = 0, 3
-"""Styles of ``fit``."""
-
 
 @compiled
 def hope(world: Ints, rules: Ints, row: Ints) -> int:
@@ -124,26 +121,29 @@ def bases(world: Ints, row: Ints, close: int) -> tuple[int, int]:
 
 
 @compiled
-def find_place(
-    world: Ints, state: Ints, rules: Ints, play: Ints, row: Ints, is_high: bool
-) -> bool:
+def find_place(world: Ints, state: Ints, play: Ints, row: Ints) -> bool:
     """Give a stay its offset; whether there is one.
 
-    Best where it may stay on until its next access, and others may; or else where
-    others may; or else wherever it fits.
+    It is the low end of the smallest gap: best where it is in nobody's way who may yet
+    stay on until the next access, or else anywhere.
     """
-    usual, hoped = row[FIRST_BOX + CLOSE], hope(world, rules, row)
-    style = FIT_HIGHEST if is_high else FIT_BEST
-    for attempt in range(0 if hoped > usual else 1, 3):
-        close = hoped if attempt == 0 else usual
-        count = block(world, state, play, row, close, attempt < 2, NOWHERE)
-        least, most = bases(world, row, close)
-        if least <= most:
-            base = fit(ints(state, BLOCKED), count, least, most, style)
-            if base != NOWHERE:
-                row[OFFSET] = base
-                return True
+    close = row[FIRST_BOX + CLOSE]
+    for hoped in (True, False):
+        count = block(world, state, play, row, close, hoped, NOWHERE)
+        base = best_fit(world, state, row, close, count)
+        if base != NOWHERE:
+            row[OFFSET] = base
+            return True
     return False
+
+
+@compiled
+def best_fit(world: Ints, state: Ints, row: Ints, close: int, count: int) -> int:
+    """The low end of the smallest gap between blocked ranges, or ``NOWHERE``."""
+    least, most = bases(world, row, close)
+    if least > most:
+        return NOWHERE
+    return fit(ints(state, BLOCKED), count, least, most, 0)
 
 
 @compiled

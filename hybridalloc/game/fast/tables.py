@@ -8,16 +8,16 @@ from hybridalloc.arrays import Floats, Ints
 
 # Tables of Rules and Play, in the order of their fields.
 TURNS, BEGINS, FETCHES, GROWTH, CHOICES = range(5)
-LIVE, HOPES, OPTIONS, TAKEN, PLACES, SCORES, CANDIDATES, ROW = range(8)
+LIVE, HOPES, OPTIONS, TAKEN, PLACES, SCORES, CANDIDATES, ROW, SHIFTS = range(9)
 
 # Columns of Rules.turns.
 TURN_AT, TURN_OF, TURN_USE = range(3)
 # Columns of Rules.begins.
 PRODUCED_BY, FETCHES_FROM, FETCHES_TO, CROSSED_BY = range(4)
 # Columns of Rules.growth.
-LONGER, IS_LAST = range(2)
+LONGER, IS_LAST, LONGEST = range(3)
 # Places in Rules.choices.
-ACTIONS, WAITS = range(2)
+WAITS, MAKES_ROOM = range(2)
 
 # Places in Play.places.
 STEP, PREPARED, STUCK, ENDING, HIGH_WATER = range(5)
@@ -30,8 +30,8 @@ FORBIDDEN, STAYS_ON, GOES_ON, BEGINS_HERE, IS_DROPPED = range(5)
 
 NO_COPY, COPY, DROP = range(3)
 """``Action``, for compiled code."""
-VARIANTS = 3
-"""How far an action is from its variant at the high end."""
+MOST_SHIFTS = 32
+"""The most slots that one action shifts."""
 DROPPABLE = 16
 """Added to what was taken at a step where Drop was legal."""
 
@@ -48,9 +48,11 @@ class Rules(NamedTuple):
     fetches: Ints
     """(any,): stays."""
     growth: Ints
-    """(stays, 2): the longer one, or -1, and 1 if the buffer has no later access."""
+    """(stays, 3): the one that is longer by an access, or -1; 1 if the buffer has no
+    later access; and the longest one that may come of it."""
     choices: Ints
-    """(2,): how many actions there are, and 1 if copies may be waited for."""
+    """(2,): 1 if copies may be waited for, and 1 if others may be shifted to make
+    room."""
 
 
 class Play(NamedTuple):
@@ -61,8 +63,8 @@ class Play(NamedTuple):
     hopes: Ints
     """(slots,): until when each would need its place if it went on."""
     options: Ints
-    """(5, SLOT_COLUMNS + 1): for each action the slot that it would make, and what it
-    is; valid where the position is prepared."""
+    """(actions, SLOT_COLUMNS + 1): for each action the slot that it would make, and
+    what it is; valid where the position is prepared."""
     taken: Ints
     """(steps,): the action taken at each."""
     places: Ints
@@ -75,3 +77,6 @@ class Play(NamedTuple):
     """(T + 1,): room for points that are to be looked at."""
     row: Ints
     """(SLOT_COLUMNS,): a slot to be placed."""
+    shifts: Ints
+    """(actions x MOST_SHIFTS, 2): for each action, which slots it would shift, ended by
+    -1, and to which offsets."""

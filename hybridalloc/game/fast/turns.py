@@ -8,8 +8,6 @@ from hybridalloc.arrays import Ints
 from hybridalloc.game.fast.acting import act
 from hybridalloc.game.fast.preparing import prepare
 from hybridalloc.game.fast.tables import (
-    ACTIONS,
-    CHOICES,
     DROPPABLE,
     FORBIDDEN,
     OPTIONS,
@@ -21,7 +19,7 @@ from hybridalloc.incremental.directory import int_row, ints
 from hybridalloc.incremental.tables import SLOT_COLUMNS
 from hybridalloc.jit import compiled
 
-STATE, CLOCK, PLAY = 17, 12, 8
+STATE, CLOCK, PLAY = 17, 12, 9
 """How many tables there are of each kind, in this order."""
 
 
@@ -38,7 +36,7 @@ def look(world: Ints, rules: Ints, where: Ints) -> int:
     state, clocks, play = parts(where)
     prepare(world, state, clocks, rules, play)
     count = 0
-    for action in range(int_row(rules, CHOICES)[ACTIONS]):
+    for action in range(ints(play, OPTIONS).shape[0]):
         count += is_legal(play, action)
     return count
 

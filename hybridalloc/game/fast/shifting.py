@@ -1,0 +1,183 @@
+"""Room where there is none: others are placed anew so that a stay fits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hybridalloc.arrays import Ints
+from hybridalloc.game.fast.space import bases, best_fit, block
+from hybridalloc.game.fast.tables import MOST_SHIFTS, SHIFTS
+from hybridalloc.incremental.directory import ints
+from hybridalloc.incremental.places import NOWHERE
+from hybridalloc.incremental.tables import (
+    BEGIN,
+    BLOCKED,
+    BOXES,
+    CLOSE,
+    FIRST_BOX,
+    HIGH,
+    OFFSET,
+    SLOTS,
+    STAY,
+    STAYS,
+    UNTOUCHED,
+)
+from hybridalloc.jit import compiled
+
+TRIES = 8
+"""At how many places room is made, at most."""
+AWAY = -(2**60)
+"""An offset at which a slot is in nobody's way."""
+
+
+@compiled
+def make_room(
+    world: Ints, state: Ints, play: Ints, row: Ints, close: int, but: int, action: int
+) -> bool:
+    """Give a stay its offset, where others can give way to it: whether there is one.
+
+    Tried first is where the fewest bytes have to be placed anew. Who is to go where is
+    noted for the action.
+
+    Args:
+        world: What does not change.
+        state: The map; it stays as it is.
+        play: Takes the note.
+        row: The stay.
+        close: When its first box closes.
+        but: The slot that it is to leave, if it is in one.
+        action: Which.
+    """
+    if but == NOWHERE:
+        return make_room_beside(world, state, play, row, close, action)
+    slots = ints(state, SLOTS)
+    before = slots[but, OFFSET]
+    slots[but, OFFSET] = AWAY
+    found = make_room_beside(world, state, play, row, close, action)
+    slots[but, OFFSET] = before
+    return found
+
+
+@compiled
+def make_room_beside(
+    world: Ints, state: Ints, play: Ints, row: Ints, close: int, action: int
+) -> bool:
+    """The same, for a stay that is in no slot yet."""
+    shifts = ints(play, SHIFTS)[action * MOST_SHIFTS : (action + 1) * MOST_SHIFTS]
+    count = block(world, state, play, row, close, False, NOWHERE)
+    blocked = ints(state, BLOCKED)[:count].copy()
+    least, most = bases(world, row, close)
+    places = list_places(blocked, least, most)
+    costs = np.empty(places.size)
+    for k in range(places.size):
+        costs[k] = cost_at(world, state, blocked, places[k])
+    for _ in range(min(TRIES, places.size)):
+        best = np.argmin(costs)
+        if costs[best] == np.inf:
+            break
+        costs[best] = np.inf
+        row[OFFSET] = places[best]
+        if clear(world, state, play, row, close, blocked, shifts):
+            return True
+    shifts[0, 0] = NOWHERE
+    return False
+
+
+@compiled
+def list_places(blocked: Ints, least: int, most: int) -> Ints:
+    """The bases worth trying: the ends of memory, and beside what is there."""
+    places, count = np.empty(2 * blocked.shape[0] + 2, np.int64), 0
+    if least > most:
+        return places[:0]
+    places[0], places[1] = least, most
+    count = 2
+    for k in range(blocked.shape[0]):
+        for base in (blocked[k, 0] - 1, blocked[k, 1]):
+            if least < base < most:
+                places[count] = base
+                count += 1
+    return places[:count]
+
+
+@compiled
+def cost_at(world: Ints, state: Ints, blocked: Ints, base: int) -> float:
+    """The units that are in the way at a base; infinite if some have to stay."""
+    slots, units = ints(state, SLOTS), 0.0
+    for k in range(blocked.shape[0]):
+        if blocked[k, 0] <= base < blocked[k, 1]:
+            slot = blocked[k, 2]
+            if slot == NOWHERE:
+                return np.inf
+            if ints(world, STAYS)[slots[slot, STAY], UNTOUCHED]:
+                return np.inf
+            units += slots[slot, FIRST_BOX + HIGH]
+    return units
+
+
+@compiled
+def clear(
+    world: Ints,
+    state: Ints,
+    play: Ints,
+    row: Ints,
+    close: int,
+    blocked: Ints,
+    shifts: Ints,
+) -> bool:
+    """Find other places for all that is in the way of a stay, the largest first.
+
+    Whether there are; they are noted in ``shifts``.
+    """
+    slots, count = ints(state, SLOTS), 0
+    shifts[:, 0] = NOWHERE
+    for k in range(blocked.shape[0]):
+        if blocked[k, 0] <= row[OFFSET] < blocked[k, 1]:
+            if count == shifts.shape[0]:
+                return False
+            shifts[count, 0] = blocked[k, 2]
+            count += 1
+    sizes, before = np.empty(count), np.empty(count, np.int64)
+    for k in range(count):
+        slot = shifts[k, 0]
+        sizes[k], before[k] = -slots[slot, FIRST_BOX + HIGH], slots[slot, OFFSET]
+        slots[slot, OFFSET] = AWAY
+    cleared = True
+    for k in np.argsort(sizes, kind="mergesort"):
+        slot = shifts[k, 0]
+        base = place_beside(world, state, play, slot, row, close)
+        cleared = base != NOWHERE
+        if not cleared:
+            break
+        slots[slot, OFFSET] = shifts[k, 1] = base
+    for k in range(count):
+        slots[shifts[k, 0], OFFSET] = before[k]
+    return cleared
+
+
+@compiled
+def place_beside(
+    world: Ints, state: Ints, play: Ints, slot: int, row: Ints, close: int
+) -> int:
+    """A base for a slot beside all others and a stay that is not in a slot yet."""
+    mine, blocked = ints(state, SLOTS)[slot], ints(state, BLOCKED)
+    until = mine[FIRST_BOX + CLOSE]
+    count = block(world, state, play, mine, until, False, slot)
+    if meets(mine, until, row, close):
+        blocked[count, 0] = row[OFFSET] - mine[FIRST_BOX + HIGH] + 1
+        blocked[count, 1] = row[OFFSET] + row[FIRST_BOX + HIGH]
+        count += 1
+    return best_fit(world, state, mine, until, count)
+
+
+@compiled
+def meets(one: Ints, one_close: int, other: Ints, other_close: int) -> bool:
+    """Whether two stays need their places at one time."""
+    for i in range(one[BOXES]):
+        here = FIRST_BOX + 4 * i
+        end = one_close if i == 0 else one[here + CLOSE]
+        for j in range(other[BOXES]):
+            there = FIRST_BOX + 4 * j
+            until = other_close if j == 0 else other[there + CLOSE]
+            if one[here + BEGIN] < until and other[there + BEGIN] < end:
+                return True
+    return False
