@@ -16,6 +16,8 @@ from numba.core.dispatcher import Dispatcher
 from hybridalloc.interruption import postponed
 
 F = TypeVar("F", bound=Callable[..., object])
+_functions: list[Callable[..., object]] = []
+"""All that are to be compiled, so far."""
 
 
 def compiled(function: F) -> F:
@@ -26,6 +28,7 @@ def compiled(function: F) -> F:
     whatever files, and the numbers that they take from their modules are the same.
     """
     dispatcher: Any = njit(nogil=True)(function)  # numba's types know less than it
+    _functions.append(function)
     dispatcher.compile = _undisturbed(dispatcher.compile)
     dispatcher.get_call_template = _without_literals(dispatcher.get_call_template)
     try:
@@ -33,6 +36,21 @@ def compiled(function: F) -> F:
     except RuntimeError:  # neither beside the file nor in the user's own cache
         return cast(F, dispatcher)
     return cast(F, dispatcher)
+
+
+def note_of(what: str) -> Path | None:
+    """Where to note that something has been compiled here, as the sources are now.
+
+    Returns:
+        A file beside what is kept; nothing if nothing is kept.
+    """
+    stamps = [_stamp(cast(FunctionType, x)) for x in _functions]
+    digest = hashlib.sha256("\n".join([what, *sorted(stamps)]).encode()).hexdigest()
+    try:
+        cache = _Cache(_functions[0])  # type: ignore[no-untyped-call]
+    except RuntimeError:
+        return None
+    return Path(cache.cache_path) / f"{digest[:32]}.note"
 
 
 def _undisturbed(compile_for: Callable[..., Any]) -> Callable[..., Any]:

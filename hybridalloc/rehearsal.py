@@ -1,16 +1,28 @@
-"""A rehearsal of a strategy: what it loads and compiles, it does before the clock."""
+"""A rehearsal of a strategy: what it compiles, it compiles before the clock starts."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 
-from hybridalloc.compose import as_solver
+from hybridalloc.compose import (
+    BestOf,
+    Chain,
+    FirstOf,
+    Share,
+    Strategy,
+    Together,
+    Within,
+    as_solver,
+)
+from hybridalloc.jit import note_of
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.program import Access, Buffer, Instruction, Loop, Program
-from hybridalloc.solver import Run
-from hybridalloc.target import TARGETS
+from hybridalloc.simulator import simulate
+from hybridalloc.solver import Run, Solver
+from hybridalloc.target import MIB, TARGETS
 
 ITERATIONS = 20
 """What a rehearsal runs for, of whatever a strategy iterates."""
@@ -18,11 +30,11 @@ ITERATIONS = 20
 
 @cache
 def rehearse(strategy: str) -> None:
-    """Let a strategy solve a tiny program, without a limit of time.
+    """The first time on a machine, let a strategy's parts each solve a tiny program.
 
-    That loads its libraries and compiled loops; the first time on a machine it
-    compiles them, which takes up to a minute. Whatever fails here fails again, and is
-    told, where the strategy solves the problem that it is meant for.
+    That compiles their inner loops, which takes up to a minute. Whatever fails here
+    fails again, and is told, where the strategy solves the problem that it is meant
+    for.
 
     Args:
         strategy: The text of a composition.
@@ -30,27 +42,62 @@ def rehearse(strategy: str) -> None:
     Raises:
         UsageError: It is not one.
     """
-    solver = as_solver(strategy)
-    with suppress(Exception):
-        solver.solve(_problem(), Run(iterations=ITERATIONS))
+    solver, problem = as_solver(strategy), _problem()
+    note = note_of(strategy)
+    if note is not None and note.exists():
+        return
+    simulate(problem, MemoryMap())
+    for part in _parts(solver):
+        with suppress(Exception):
+            part.solve(problem, Run(iterations=ITERATIONS))
+    if note is not None:
+        with suppress(OSError):
+            note.touch()
+
+
+def _parts(solver: Solver) -> Iterator[Solver]:
+    """The solvers that a composition is made of; a whole one may need but some."""
+    if isinstance(solver, BestOf | Chain | FirstOf | Together):
+        for member in solver.solvers:
+            yield from _parts(member)
+    elif isinstance(solver, Share | Strategy | Within):
+        yield from _parts(solver.solver)
+    else:
+        yield solver
 
 
 def _problem() -> Problem:
-    """One of everything: an input, an output, a temporary, a chain in place, a loop."""
-    buffers = (
-        Buffer("weights", 1024, is_input=True),
-        Buffer("carry", 2048, is_input=True, cross_program=False),
-        Buffer("temporary", 512),
-        Buffer("result", 1024, is_output=True),
+    """One of everything: weights, a chain in place, an output, a loop, and little room.
+
+    All that is worth being in fast memory does not fit, so that something gives way.
+    """
+    sizes = {"weights": 2, "carry": 3, "one": 1, "two": 2, "three": 3, "result": 1}
+    inputs, output = ("weights", "carry"), "result"
+    buffers = tuple(
+        Buffer(name, size * MIB, name in inputs, name == output, name != "carry")
+        for name, size in sizes.items()
     )
-    fill = Access(2, write_bytes=512, whole=True)
-    accumulate = Access(1, read_bytes=2048, write_bytes=2048)
-    instructions = (
-        Instruction("first", 1e-6, (Access(0, read_bytes=1024), fill)),
-        Instruction("chain", 1e-6, (Access(2, 512, 512), accumulate)),
-        Instruction("idle", 1e-6),
-        Instruction("body", 1e-6, (Access(0, read_bytes=1024), accumulate)),
-        Instruction("last", 1e-6, (Access(2, 512), Access(3, 0, 1024, whole=True))),
+    program = Program(
+        "rehearsal",
+        (
+            Instruction("fill", 1e-6, (_read(0, 2), _write(2, 1), _write(3, 2))),
+            Instruction("more", 1e-6, (_read(3, 2), _write(4, 3))),
+            Instruction("chain", 1e-6, (_read(2, 1), Access(1, 3 * MIB, 3 * MIB))),
+            Instruction("idle", 1e-4),
+            Instruction("body", 1e-6, (_read(0, 2), Access(1, 3 * MIB, 3 * MIB))),
+            Instruction("last", 1e-6, (_read(4, 3), _read(2, 1), _write(5, 1))),
+            Instruction("rest", 1e-4, (_read(3, 2),)),
+        ),
+        buffers,
+        (Loop(4, 5, trip_count=4),),
     )
-    program = Program("rehearsal", instructions, buffers, (Loop(3, 4, trip_count=4),))
-    return Problem(program, TARGETS["tpu-v4i"], compiler_map=MemoryMap())
+    target = TARGETS["tpu-v4i"].with_capacity(6 * MIB)
+    return Problem(program, target, compiler_map=MemoryMap())
+
+
+def _read(buffer: int, size: int) -> Access:
+    return Access(buffer, read_bytes=size * MIB)
+
+
+def _write(buffer: int, size: int) -> Access:
+    return Access(buffer, write_bytes=size * MIB, whole=True)

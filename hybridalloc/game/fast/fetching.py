@@ -138,8 +138,7 @@ def latest_issue(
             if point < start:
                 break
             continue
-        too_late = free_s * (1 + ROUNDING) < enough_s
-        if too_late or outside_before(world, point, body) != point:
+        if too_late(world, point, body, free_s, enough_s):
             continue
         late_s = seconds_at(world, state, clocks, slot, point) - base_s
         if late_s <= TOLERANCE:
@@ -148,6 +147,15 @@ def latest_issue(
         enough_s = max(enough_s, free_s + late_s / 2)
     leave_trial(world, state, clocks, slot, running_s)
     return found
+
+
+@compiled
+def too_late(
+    world: Ints, point: int, body: int, free_s: float, enough_s: float
+) -> bool:
+    """Whether there is not enough time from a point on, or it is in another loop."""
+    is_late = free_s * (1 + ROUNDING) < enough_s
+    return bool(is_late or outside_before(world, point, body) != point)
 
 
 @compiled
