@@ -55,6 +55,14 @@ STRATEGIES: Mapping[str, Entry] = {
         "hybridalloc.baselines.random:Random",
         "a random valid map",
     ),
+    "random-play": Entry(
+        "hybridalloc.baselines.play:RandomPlay",
+        "mallocGame played at random, again and again",
+    ),
+    "greedy-play": Entry(
+        "hybridalloc.baselines.play:GreedyPlay",
+        "mallocGame, at each step the action that saves most at once",
+    ),
     "greedy": Entry(
         "hybridalloc.baselines.greedy:Greedy",
         "most time saved for each byte and second first, best-fit offsets",

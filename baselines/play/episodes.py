@@ -1,0 +1,116 @@
+"""Episodes of the game, one after the other, and the best map of all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Protocol
+
+from hybridalloc.baselines.moves import LEAST_GAIN
+from hybridalloc.baselines.plan import pinned_map
+from hybridalloc.game import Game, GameConfig
+from hybridalloc.game.fast import FastGame, Position
+from hybridalloc.game.growth import MOST_ACCESSES
+from hybridalloc.game.playback import playback
+from hybridalloc.loops import Loops
+from hybridalloc.memory_map import MemoryMap
+from hybridalloc.problem import Problem
+from hybridalloc.simulator import Simulator
+from hybridalloc.solver import UNANSWERED, Outcome, Run
+
+EPISODES = 1000
+"""Episodes where neither a deadline nor their number is given."""
+STAYS_PER_S = 50_000
+"""How many stays are listed in a second before a game begins, at least, as measured."""
+
+
+class Player(Protocol):
+    """Who plays."""
+
+    def advance(self, position: Position) -> Position:
+        """Decide at least once.
+
+        Args:
+            position: Not at its end; belongs to the player from now on.
+        """
+        ...
+
+
+Players = Callable[[FastGame], Iterable[Player]]
+"""Who plays one episode after the other."""
+
+
+def best_episode(
+    problem: Problem, config: GameConfig, run: Run, players: Players
+) -> Outcome:
+    """Play until the run is over; an iteration is one episode.
+
+    A warm start is played back first, and handed back if nothing is better.
+    """
+    fixed = pinned_map(problem)
+    if fixed is None:
+        return UNANSWERED
+    best = _Best(Simulator(problem), run, fixed)
+    if run.warm_start is not None:
+        best.start_from(run.warm_start)
+    if not run.expired and _listing_s(problem) < run.remaining_s:
+        game = FastGame(Game(problem, config, fixed))
+        for end in _ends(game, run, players):
+            best.offer(end)
+            if run.is_met(best.seconds):
+                break
+    return Outcome(best.map)
+
+
+class _Best:
+    """The best map so far; reports each."""
+
+    def __init__(self, simulator: Simulator, run: Run, first: MemoryMap) -> None:
+        self._simulator, self._run = simulator, run
+        self.map, self.seconds = first, math.inf
+        self.start_from(first)
+
+    def start_from(self, known: MemoryMap) -> None:
+        """Take a map that no episode has found."""
+        seconds = self._simulator.simulate(known).time_s
+        if seconds < self.seconds:
+            self._take(known, seconds)
+
+    def offer(self, end: Position) -> None:
+        """Take the map of an episode if it is better."""
+        if end.time_s < self.seconds * (1 - LEAST_GAIN):
+            self._take(end.memory_map(), end.time_s)
+
+    def _take(self, found: MemoryMap, seconds: float) -> None:
+        self.map, self.seconds = found, seconds
+        self._run.report(found)
+
+
+def _ends(game: FastGame, run: Run, players: Players) -> Iterator[Position]:
+    """The ends of all episodes; one that the run leaves no time for is given up."""
+    if not game.game.steps:
+        return
+    if run.warm_start is not None:
+        yield playback(game, run.warm_start)
+    limit = run.iterations
+    if limit is None and run.deadline == math.inf:
+        limit = EPISODES
+    for player in islice(players(game), limit):
+        position = game.begin()
+        while not position.is_terminal:
+            if run.expired:
+                return
+            position = player.advance(position)
+        yield position
+
+
+def _listing_s(problem: Problem) -> float:
+    """How long it may take to list the stays of a game, at most, in seconds."""
+    loops = Loops(problem.program)
+    count = sum(
+        min(len(uses), MOST_ACCESSES) * (1 + len(loops.around(use.instruction)))
+        for uses in problem.program.uses
+        for use in uses
+    )
+    return count / STAYS_PER_S

@@ -1,0 +1,113 @@
+"""The strategy ``greedy-play``: at each step the action that earns most at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain, repeat
+from random import Random
+
+from hybridalloc.baselines.play.episodes import best_episode
+from hybridalloc.baselines.play.rewards import Reward, RewardKind, reward_of
+from hybridalloc.game import Action, GameConfig
+from hybridalloc.game.copying import TOLERANCE
+from hybridalloc.game.fast import FastGame, Position
+from hybridalloc.problem import Problem
+from hybridalloc.ranges import require_within
+from hybridalloc.solver import Outcome, Run
+
+PREFERRED = (Action.NO_COPY, Action.DROP, Action.COPY)
+"""Of actions that earn the same, the first of these is taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class GreedyPlayConfig:
+    """The variant of the game, and what is greedy in it."""
+
+    reward: RewardKind = RewardKind.TIME
+    """What an action earns: the simulated time that it saves, or the benefit of its
+    access in fast memory, the paper's proxy."""
+    draws: float = 4.0
+    """How many decisions are left to chance on average, in all episodes but the
+    first."""
+    waits: bool = False
+    """Whether a copy that cannot be in time may be waited for."""
+    shifts: bool = False
+    """Whether stays decided earlier may be shifted in fast memory to make room."""
+
+    def __post_init__(self) -> None:
+        require_within("draws", self.draws, 0)
+
+
+class GreedyPlay:
+    """Tries each legal action, and takes the one that earns most by itself.
+
+    The first episode is all greedy; in others some actions are drawn, so that they
+    differ. An iteration is one episode. One worker plays.
+    """
+
+    def __init__(self, config: GreedyPlayConfig | None = None) -> None:
+        self.config = config or GreedyPlayConfig()
+
+    def solve(self, problem: Problem, run: Run) -> Outcome:
+        """Play; the seed decides what is drawn."""
+        config = GameConfig(self.config.waits, self.config.shifts)
+
+        def players(game: FastGame) -> Iterator[GreedyPlayer]:
+            reward = reward_of(self.config.reward, game)
+            first = GreedyPlayer(game, reward)
+            if self.config.draws == 0:
+                return iter([first])
+            share = self.config.draws / len(game.game.steps)
+            others = GreedyPlayer(game, reward, share, Random(run.seed))
+            return chain([first], repeat(others))
+
+        return best_episode(problem, config, run, players)
+
+
+class GreedyPlayer:
+    """Takes the action of the largest reward, or at times any."""
+
+    def __init__(
+        self,
+        game: FastGame,
+        reward: Reward,
+        share: float = 0.0,
+        random: Random | None = None,
+    ) -> None:
+        """Prepare to play.
+
+        Args:
+            game: Which.
+            reward: What is to be large.
+            share: Of all decisions, how many are drawn.
+            random: Draws them.
+        """
+        self._trials = {action: game.begin() for action in Action}
+        self._reward, self._share = reward, share
+        self._random = random or Random(0)
+
+    def advance(self, position: Position) -> Position:
+        """Make one decision."""
+        mask = position.mask()
+        legal = [action for action in PREFERRED if mask[action]]
+        if len(legal) > 1 and self._random.random() < self._share:
+            legal = [self._random.choice(legal)]
+        if len(legal) == 1:
+            position.apply(legal[0])
+            return position
+        action = self._best(position, legal)
+        after, self._trials[action] = self._trials[action], position
+        return after
+
+    def _best(self, position: Position, legal: list[Action]) -> Action:
+        """Of these actions the one that earns most; all of them are tried."""
+        best, most = legal[0], float("-inf")
+        for action in legal:
+            after = self._trials[action]
+            position.copy_to(after)
+            after.apply(action)
+            earned = self._reward(position, after, action)
+            if earned > most + TOLERANCE:
+                best, most = action, earned
+        return best
