@@ -19,7 +19,6 @@ from hybridalloc.memory_map import MemoryMap
 from hybridalloc.objective import Robust, by_model
 from hybridalloc.packing.occupancy import occupancy
 from hybridalloc.problem import CostModel, Problem
-from hybridalloc.rehearsal import rehearse
 from hybridalloc.solver import (
     PROOF_TOLERANCE,
     UNANSWERED,
@@ -89,6 +88,8 @@ def solve(
     """
     solver = as_solver(strategy)
     if isinstance(strategy, str):
+        from hybridalloc.rehearsal import rehearse  # loads the compiler of inner loops
+
         rehearse(strategy)
     name = strategy.strip() if isinstance(strategy, str) else name_of(solver)
     if time_limit is None:

@@ -8,10 +8,10 @@ from itertools import chain, repeat
 from random import Random
 
 from hybridalloc.baselines.play.episodes import best_episode
-from hybridalloc.baselines.play.rewards import Reward, RewardKind, reward_of
 from hybridalloc.game import Action, GameConfig
 from hybridalloc.game.copying import TOLERANCE
 from hybridalloc.game.fast import FastGame, Position
+from hybridalloc.game.rewards import Reward, RewardKind, reward_of
 from hybridalloc.problem import Problem
 from hybridalloc.ranges import require_within
 from hybridalloc.solver import Outcome, Run

@@ -30,10 +30,10 @@ from hybridalloc.baselines.play import (
     RandomPlayConfig,
 )
 from hybridalloc.baselines.play.greedy_play import PREFERRED, GreedyPlayer
-from hybridalloc.baselines.play.rewards import Benefits, RewardKind, saved_s
 from hybridalloc.game import Action, Game, GameConfig, State
 from hybridalloc.game.copying import TOLERANCE
 from hybridalloc.game.fast import FastGame, Position
+from hybridalloc.game.rewards import Benefits, RewardKind, saved_s
 from hybridalloc.memory_map import Origin
 from hybridalloc.problem import CostModel
 from hybridalloc.simulator import Simulator

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Position:
     """A position: changes as it is played, and can be copied."""
 
-    __slots__ = ("_block", "_options", "_places", "_scores", "_where", "game")
+    __slots__ = ("_block", "_options", "_places", "_scores", "game", "where")
 
     def __init__(self, game: FastGame, block: Ints) -> None:
         """Take a block of memory for a position.
@@ -35,7 +35,8 @@ class Position:
         """
         self.game = game
         self._block = block
-        self._where = game.layout.directory(block)
+        self.where = game.layout.directory(block)
+        """(tables, 3): the directory of its tables."""
         self._places = self._table("places")
         self._scores = self._table("scores").view(np.float64)
         self._options = self._table("options").reshape(-1, SLOT_COLUMNS + 1)
@@ -59,7 +60,7 @@ class Position:
         """(actions,): whether each is legal."""
         if self.is_terminal:
             return np.zeros(len(Action), np.bool_)
-        look(*self.game.constants, self._where)
+        look(*self.game.constants, self.where)
         legal: NDArray[np.bool_] = self._options[:, SLOT_COLUMNS] != tables.FORBIDDEN
         return legal
 
@@ -83,7 +84,7 @@ class Position:
                 f"step {self.step}: action {action} is not legal (expected one of: "
                 f"{legal})"
             )
-        take(*self.game.constants, self._where, action)
+        take(*self.game.constants, self.where, action)
         self._leave_dead_ends()
         return before - self.time_s
 
@@ -98,7 +99,7 @@ class Position:
         made = 0
         while made < steps and not self.is_terminal:
             made += play_randomly(
-                *self.game.constants, self._where, steps - made, random
+                *self.game.constants, self.where, steps - made, random
             )
             self._leave_dead_ends()
         return made
@@ -135,14 +136,14 @@ class Position:
                 and taken[i] % tables.DROPPABLE != tables.DROP
             )
             self.game.first.copy_to(self)
-            replay(*self.game.constants, self._where, taken[:at])
-            take(*self.game.constants, self._where, tables.DROP)
+            replay(*self.game.constants, self.where, taken[:at])
+            take(*self.game.constants, self.where, tables.DROP)
 
     def _stuck_buffer(self) -> int:
         """The buffer for which nothing is legal, or -1."""
         if self.is_terminal:
             return int(self._places[tables.STUCK])
-        if look(*self.game.constants, self._where):
+        if look(*self.game.constants, self.where):
             return -1
         return self.game.game.steps[self.step].buffer
 

@@ -74,7 +74,7 @@ class Observer:
         self.game = game
         self.shapes = shapes(config)
         self._view = foresee(game.game, config)
-        self._where = directory(self._view)
+        self.where = directory(self._view)
 
     def observe(self, position: Position) -> Observation:
         """What is to be seen of a position, in new arrays."""
@@ -108,4 +108,4 @@ class Observer:
         if position.game is not self.game:
             raise ValueError("the position is not of the game that is observed")
         constants = self.game.constants
-        observe(*constants, position._where, self._where, *observation)
+        observe(*constants, position.where, self.where, *observation)

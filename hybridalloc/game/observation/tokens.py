@@ -10,7 +10,6 @@ from hybridalloc.arrays import Floats
 from hybridalloc.cost_model import compile_costs, elapsed
 from hybridalloc.game.game import Game, Step
 from hybridalloc.game.growth import NONE
-from hybridalloc.game.observation.benefits import benefits
 from hybridalloc.game.observation.scales import DECADES, log_distances, log_share
 from hybridalloc.game.observation.tables import (
     FIXED_FEATURES,
@@ -32,6 +31,7 @@ from hybridalloc.game.observation.tables import (
     UNTIL_LAST_USE,
     UNTIL_USE,
 )
+from hybridalloc.game.rewards import benefits
 
 
 def fixed_tokens(game: Game, per_second: float) -> Floats:

@@ -7,9 +7,11 @@ from enum import StrEnum
 
 import numpy as np
 
-from hybridalloc.game import Action, Game
+from hybridalloc.arrays import Floats
+from hybridalloc.cost_model import compile_costs, elapsed
+from hybridalloc.game.action import Action
 from hybridalloc.game.fast import FastGame, Position
-from hybridalloc.game.observation.benefits import benefits
+from hybridalloc.game.game import Game
 
 Reward = Callable[[Position, Position, Action], float]
 """What an action earns: from the positions before and after it. In seconds."""
@@ -62,3 +64,18 @@ class Benefits:
         if then <= step or then == len(self._steps):
             return True
         return self._steps[then].buffer == self._steps[step].buffer
+
+
+def benefits(game: Game) -> Floats:
+    """(steps,): seconds saved by serving each access alone from fast memory.
+
+    All other accesses are served from slow memory, and no copy is waited for
+    (Optimizing Memory Mapping, section 3: the proxy of the reward).
+    """
+    problem, runs = game.problem, compile_costs(game.problem).runs
+    slow_s = [elapsed(problem, t, ()) for t in range(len(problem.program))]
+    saved = np.zeros(len(game.steps))
+    for i, step in enumerate(game.steps):
+        t = step.instruction
+        saved[i] = runs[t] * (slow_s[t] - elapsed(problem, t, (step.buffer,)))
+    return saved
