@@ -78,7 +78,7 @@ def test_a_misspelt_strategy_gets_the_nearest_name() -> None:
 
 
 def test_a_name_unlike_any_gets_the_list() -> None:
-    with pytest.raises(UsageError, match="known: slow, replay, random, greedy"):
+    with pytest.raises(UsageError, match="known: slow, replay, random, random-play"):
         get_solver("zzz")
 
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from hybridalloc.game.action import Action
 from hybridalloc.game.fast import FastGame, Position
 from hybridalloc.game.game import Game
-from hybridalloc.memory_map import MemoryMap
+from hybridalloc.memory_map import MemoryMap, Origin
 from hybridalloc.recognition import recognise
 
+CROSS_PROGRAM = Origin.CROSS_PROGRAM
 STAY, COPY, DROP = Action.NO_COPY, Action.COPY, Action.DROP
 INSTEAD = {STAY: (STAY, COPY, DROP), COPY: (COPY, STAY, DROP), DROP: (DROP, STAY)}
 """What is done where the first is not legal: the next one that is."""
@@ -26,10 +27,14 @@ def playback(game: FastGame, memory_map: MemoryMap) -> Position:
         The end of the game; its ``taken`` are the actions.
     """
     served, position = dict(_served(game.game, memory_map)), game.begin()
+    left = {x.buffer for x in memory_map.allocations if x.origin is CROSS_PROGRAM}
     while not position.is_terminal:
         step = game.game.steps[position.step]
         mask, wish = position.mask(), served.get((step.buffer, step.use), DROP)
-        position.apply(next(x for x in INSTEAD[wish] if mask[x]))
+        wishes = [x for x in INSTEAD[wish] if mask[x]]
+        if left and step.buffer not in left and position.copy_is_cross_program:
+            wishes = [x for x in wishes if x is not COPY] or wishes
+        position.apply(wishes[0])
     return position
 
 

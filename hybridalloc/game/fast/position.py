@@ -14,7 +14,7 @@ from hybridalloc.game.fast import tables
 from hybridalloc.game.fast.layout import copy_block
 from hybridalloc.game.fast.turns import look, play_randomly, replay, take
 from hybridalloc.incremental.slots import allocations
-from hybridalloc.incremental.tables import N_ACTIVE, SLOT_COLUMNS
+from hybridalloc.incremental.tables import CROSS, N_ACTIVE, SLOT_COLUMNS, STAY
 from hybridalloc.memory_map import MemoryMap
 
 if TYPE_CHECKING:
@@ -87,6 +87,16 @@ class Position:
         take(*self.game.constants, self.where, action)
         self._leave_dead_ends()
         return before - self.time_s
+
+    @property
+    def copy_is_cross_program(self) -> bool:
+        """Whether Copy is legal, and takes what the previous run has left.
+
+        To be asked after ``mask``.
+        """
+        option = self._options[Action.COPY]
+        is_legal = option[SLOT_COLUMNS] != tables.FORBIDDEN
+        return bool(is_legal and self.game.rows[option[STAY]].kind == CROSS)
 
     @property
     def taken(self) -> tuple[Action, ...]:
