@@ -86,12 +86,7 @@ def solve(
         InputError: The path cannot be read as a problem.
         StrategyError: The strategy handed back an invalid map or a contradiction.
     """
-    solver = as_solver(strategy)
-    if isinstance(strategy, str):
-        from hybridalloc.rehearsal import rehearse  # loads the compiler of inner loops
-
-        rehearse(strategy)
-    name = strategy.strip() if isinstance(strategy, str) else name_of(solver)
+    solver, name = _solver(strategy)
     if time_limit is None:
         time_limit = DEFAULT_TIME_LIMIT_S if iterations is None else math.inf
     require(
@@ -119,6 +114,17 @@ def solve(
         raise UsageError(str(error)) from error
     outcome = _search(solver, problem, run, incumbents)
     return _result(name, outcome, run, incumbents)
+
+
+def _solver(strategy: str | Solver) -> tuple[Solver, str]:
+    """The solver, ready to run, and what to call it."""
+    solver = as_solver(strategy)
+    if not isinstance(strategy, str):
+        return solver, name_of(solver)
+    from hybridalloc.rehearsal import rehearse  # loads the compiler of inner loops
+
+    rehearse(strategy)
+    return solver, strategy.strip()
 
 
 def _begin(

@@ -23,10 +23,10 @@ from hybridalloc.arrays import Floats
 from hybridalloc.baselines.play.episodes import Player
 from hybridalloc.baselines.play.greedy_play import GreedyPlayConfig, GreedyPlayer
 from hybridalloc.baselines.play.random_play import RandomPlayer
-from hybridalloc.baselines.play.rewards import Benefits, saved_s
 from hybridalloc.game import Game, GameConfig
 from hybridalloc.game.fast import FastGame
 from hybridalloc.game.playback import playback as play_back
+from hybridalloc.game.rewards import Benefits, saved_s
 from hybridalloc.io.read import read_problem
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import CostModel, Problem

@@ -33,6 +33,8 @@ class State:
     """The decision that led here."""
     before: State | None = None
     """Where it was taken."""
+    forced: frozenset[int] = frozenset()
+    """The steps at which Drop-backup has forced Drop: nothing else is legal there."""
     stuck: int = NONE
     """The buffer for which nothing is legal here, at the end of the program."""
 
@@ -88,7 +90,17 @@ class State:
             holding, stuck = moves.close(self.game, holding)
         time_s = self.game.simulate(holding.held).time_s
         rewards = (*self.rewards, self.time_s - time_s)
-        return State(self.game, time_s, step, holding, rewards, action, self, stuck)
+        return State(
+            self.game,
+            time_s,
+            step,
+            holding,
+            rewards,
+            action,
+            before=self,
+            forced=self.forced,
+            stuck=stuck,
+        )
 
     def _stuck_buffer(self) -> int:
         """The buffer for which nothing is legal, or ``NONE``."""
@@ -105,11 +117,15 @@ class State:
             if decided == buffer and not was_dropped and Action.DROP in state.after:
                 dropped = state._decided(Action.DROP)
                 rewards = (*self.rewards, self.time_s - dropped.time_s)
-                return replace(dropped, rewards=rewards)
+                forced = self.forced | {state.step}
+                return replace(dropped, rewards=rewards, forced=forced)
             child, state = state, state.before
         raise AssertionError(f"buffer {buffer}: never could it be dropped")
 
     @cached_property
     def after(self) -> dict[Action, Holding]:
         """What is held after each legal action."""
-        return moves.after(self.game, self.holding, self.game.steps[self.step])
+        after = moves.after(self.game, self.holding, self.game.steps[self.step])
+        if self.step in self.forced and Action.DROP in after:
+            return {Action.DROP: after[Action.DROP]}
+        return after

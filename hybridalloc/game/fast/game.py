@@ -30,7 +30,9 @@ from hybridalloc.incremental.world import (
 OWN = {
     **dict.fromkeys(("spare", "heads", "fast", "load", "outstanding", "queued"), 0),
     **dict.fromkeys(("counts", "times", "marks", "sums"), 0),
-    **dict.fromkeys(("live", "options", "taken", "places", "scores", "shifts"), 0),
+    **dict.fromkeys(
+        ("live", "options", "taken", "places", "scores", "shifts", "forced"), 0
+    ),
     **dict.fromkeys(("slots", "values", "active", "spans", "hopes"), 1),
     **dict.fromkeys(("copies", "works", "spots", "stamps"), PER_SLOT),
 }
@@ -119,6 +121,7 @@ def _play(game: Game, slots: int) -> Play:
         scores=np.zeros(2),
         candidates=_ints([0] * points),
         row=_ints([0] * incremental.SLOT_COLUMNS),
+        forced=_ints([0] * len(game.steps)),
         shifts=_ints([-1] * (2 * len(Action) * tables.MOST_SHIFTS), 2),
     )
 

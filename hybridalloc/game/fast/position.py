@@ -137,7 +137,7 @@ class Position:
         """Drop-backup, until something is legal."""
         while (buffer := self._stuck_buffer()) >= 0:
             turns = self.game.game.steps
-            taken = self._table("taken").copy()
+            taken, forced = self._table("taken").copy(), self._table("forced").copy()
             at = max(
                 i
                 for i in range(self.step)
@@ -145,7 +145,9 @@ class Position:
                 and taken[i] >= tables.DROPPABLE
                 and taken[i] % tables.DROPPABLE != tables.DROP
             )
+            forced[at] = 1
             self.game.first.copy_to(self)
+            self._table("forced")[:] = forced
             replay(*self.game.constants, self.where, taken[:at])
             take(*self.game.constants, self.where, tables.DROP)
 

@@ -13,6 +13,7 @@ from hybridalloc.game.fast.tables import (
     DROP,
     ENDING,
     FORBIDDEN,
+    FORCED,
     GOES_ON,
     GROWTH,
     HOPES,
@@ -76,7 +77,10 @@ def prepare(world: Ints, state: Ints, clocks: Ints, rules: Ints, play: Ints) -> 
         if places[ENDING] == NEVER:
             return
     options[DROP, SLOT_COLUMNS] = IS_DROPPED
-    prepare_beginning(world, state, clocks, rules, play, slot)
+    if int_row(play, FORCED)[places[STEP]]:
+        options[NO_COPY, SLOT_COLUMNS] = FORBIDDEN
+    else:
+        prepare_beginning(world, state, clocks, rules, play, slot)
 
 
 @compiled

@@ -8,7 +8,7 @@ from hybridalloc.arrays import Floats, Ints
 
 # Tables of Rules and Play, in the order of their fields.
 TURNS, BEGINS, FETCHES, GROWTH, CHOICES = range(5)
-LIVE, HOPES, OPTIONS, TAKEN, PLACES, SCORES, CANDIDATES, ROW, SHIFTS = range(9)
+LIVE, HOPES, OPTIONS, TAKEN, PLACES, SCORES, CANDIDATES, ROW, SHIFTS, FORCED = range(10)
 
 # Columns of Rules.turns.
 TURN_AT, TURN_OF, TURN_USE = range(3)
@@ -80,3 +80,5 @@ class Play(NamedTuple):
     shifts: Ints
     """(actions x MOST_SHIFTS, 2): for each action, which slots it would shift, ended by
     -1, and to which offsets."""
+    forced: Ints
+    """(steps,): 1 where Drop-backup has forced Drop, so that nothing else is legal."""

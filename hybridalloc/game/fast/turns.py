@@ -19,7 +19,7 @@ from hybridalloc.incremental.directory import int_row, ints
 from hybridalloc.incremental.tables import SLOT_COLUMNS
 from hybridalloc.jit import compiled
 
-STATE, CLOCK, PLAY = 17, 12, 9
+STATE, CLOCK, PLAY = 17, 12, 10
 """How many tables there are of each kind, in this order."""
 
 

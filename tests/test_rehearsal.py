@@ -1,0 +1,81 @@
+"""Before the clock starts, a strategy solves a tiny program once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from hybridalloc import rehearsal
+from hybridalloc.checker import check
+from hybridalloc.compose import as_solver
+from hybridalloc.errors import UsageError
+from hybridalloc.problem import Problem
+from hybridalloc.rehearsal import ITERATIONS, rehearse
+from hybridalloc.solver import Outcome, Run
+
+
+@dataclass
+class Watched:
+    """A solver that notes what it is asked for, and fails."""
+
+    asked: list[tuple[Problem, Run]] = field(default_factory=list)
+
+    def solve(self, problem: Problem, run: Run) -> Outcome:
+        self.asked.append((problem, run))
+        raise RuntimeError("no such library")
+
+
+@pytest.fixture
+def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
+    """What every strategy is, for now."""
+    solver = Watched()
+    monkeypatch.setattr(rehearsal, "as_solver", lambda text: solver)
+    return solver
+
+
+def test_a_strategy_is_rehearsed_once(watched: Watched) -> None:
+    rehearse("a strategy asked for twice")
+    rehearse("a strategy asked for twice")
+    assert len(watched.asked) == 1
+    rehearse("another strategy")
+    assert len(watched.asked) == 2
+
+
+def test_a_rehearsal_has_iterations_and_no_limit_of_time(watched: Watched) -> None:
+    rehearse("a strategy that is watched")
+    ((_, run),) = watched.asked
+    assert run == Run(iterations=ITERATIONS)
+
+
+def test_what_fails_in_a_rehearsal_is_not_told(watched: Watched) -> None:
+    rehearse("a strategy that fails")
+    assert watched.asked
+
+
+def test_the_program_has_one_of_everything(watched: Watched) -> None:
+    rehearse("a strategy that sees the program")
+    program = watched.asked[0][0].program
+    assert program.loops
+    assert {(x.is_input, x.is_output) for x in program.buffers} == {
+        (True, False),
+        (False, False),
+        (False, True),
+    }
+    updates = [x for x in program.uses[1] if x.access.read_bytes and x.access.writes]
+    assert len(updates) == 2
+
+
+def test_a_text_that_names_no_strategy_is_refused() -> None:
+    with pytest.raises(UsageError, match="gredy"):
+        rehearse("gredy")
+
+
+def test_a_strategy_finds_a_map_of_the_program(watched: Watched) -> None:
+    """So its inner loops have been run."""
+    rehearse("a strategy that is not greedy")
+    problem, run = watched.asked[0]
+    found = as_solver("greedy").solve(problem, run).map
+    assert found is not None
+    assert len(found) > 0
+    assert check(problem, found) == ()
