@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from hybridalloc.allocating import allocate, allocate_cross_program
@@ -59,15 +60,8 @@ def awaited(
     base = _uncopied_stall_s(game, held, grown)
     longest = _uncopied(game.growth.stays[grown.longest])
     saved_s = game.simulate(held).time_s - game.simulate((*held, longest)).time_s
-    least = game.stall_s((*held, issued[-1])) + TOLERANCE
-    low, high = 0, len(issued) - 1
-    while low < high:
-        middle = (low + high) // 2
-        if game.stall_s((*held, issued[middle])) <= least:
-            high = middle
-        else:
-            low = middle + 1
-    for copied in (issued[low], issued[0]):
+    latest = _first_as_short(game, [(*held, x) for x in issued])
+    for copied in (issued[latest], issued[0]):
         cost_s = game.stall_s((*held, copied)) - base - saved_s
         yield math.floor(cost_s / TOLERANCE + 0.5), copied
 
@@ -131,15 +125,20 @@ def evicted(game: Game, holding: Holding, buffer: int) -> Holding | None:
     due_at = [holding.with_changed(buffer, x) for x in _endings(game, holding, one)]
     if not due_at:
         return None
-    least = game.stall_s(due_at[-1].held) + TOLERANCE
-    low, high = 0, len(due_at) - 1
-    while low < high:
-        middle = (low + high) // 2
-        if game.stall_s(due_at[middle].held) <= least:
-            high = middle
-        else:
-            low = middle + 1
-    return due_at[low]
+    return due_at[_first_as_short(game, [x.held for x in due_at])]
+
+
+def _first_as_short(game: Game, choices: Sequence[tuple[Held, ...]]) -> int:
+    """The first of several choices with stalls as short as the last one's.
+
+    As found by bisection: stalls are taken to get no longer from one to the next.
+    """
+    most_s = game.stall_s(choices[-1]) + TOLERANCE
+
+    def is_short(index: int) -> bool:
+        return game.stall_s(choices[index]) <= most_s
+
+    return bisect_left(range(len(choices)), True, hi=len(choices) - 1, key=is_short)
 
 
 def _endings(game: Game, holding: Holding, one: Held) -> Iterator[Held]:
