@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
@@ -26,12 +27,40 @@ class Watched:
         raise RuntimeError("no such library")
 
 
+Watched.__module__ = "hybridalloc.watched"  # one of our own
+
+
+class Foreign(Watched):
+    """The same, of another package."""
+
+
 @pytest.fixture
 def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
-    """What every strategy is, for now."""
+    """What every strategy is, for now, on a machine that keeps nothing."""
     solver = Watched()
     monkeypatch.setattr(rehearsal, "as_solver", lambda text: solver)
+    monkeypatch.setattr(rehearsal, "note_of", lambda text: None)
     return solver
+
+
+def test_what_others_have_written_is_not_rehearsed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    solver = Foreign()
+    monkeypatch.setattr(rehearsal, "as_solver", lambda text: solver)
+    monkeypatch.setattr(rehearsal, "note_of", lambda text: None)
+    rehearse("a strategy of another package")
+    assert not solver.asked
+
+
+def test_what_is_noted_is_not_rehearsed_again(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(rehearsal, "note_of", lambda text: tmp_path / "note")
+    rehearse("a strategy on a new machine")
+    rehearse.cache_clear()
+    rehearse("a strategy on a new machine")
+    assert len(watched.asked) == 1
 
 
 def test_a_strategy_is_rehearsed_once(watched: Watched) -> None:
