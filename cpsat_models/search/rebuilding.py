@@ -35,7 +35,6 @@ from hybridalloc.incremental.tables import (
     FAST,
     FIRST,
     FIRST_ACCESS,
-    FIXED,
     FROM_HERE,
     INSTRUCTION,
     KIND,
@@ -132,9 +131,6 @@ def place(
         return False
     count = block(world, state, row)
     least, most = bases(world, row)
-    fixed = ints(world, STAYS)[stay, FIXED]
-    if fixed >= 0:
-        least, most = max(least, fixed), min(most, fixed)
     if least > most:
         return False
     blocked, base = ints(state, BLOCKED), row[OFFSET]

@@ -20,6 +20,7 @@ from hybridalloc.incremental.tables import (
     CLOSE,
     COUNTS,
     FIRST_BOX,
+    FIXED,
     FROM,
     HAS_SCRATCH,
     HIGH,
@@ -33,6 +34,8 @@ from hybridalloc.incremental.tables import (
     SCRATCH,
     SLOTS,
     SPANS,
+    STAY,
+    STAYS,
     UNTIL,
     VALUES,
 )
@@ -96,17 +99,27 @@ def block_reserved(reserved: Ints, row: Ints, blocked: Ints, count: int) -> int:
 
 @compiled
 def bases(world: Ints, row: Ints) -> tuple[int, int]:
-    """The least and the largest base, for scratch and capacity."""
-    points = ints(world, POINTS)
+    """The least and the largest base, for scratch, capacity and a fixed place."""
+    return bases_until(world, row, row[FIRST_BOX + CLOSE])
+
+
+@compiled
+def bases_until(world: Ints, row: Ints, close: int) -> tuple[int, int]:
+    """The same, if the first box closed at another point."""
+    points, limits = ints(world, POINTS), int_row(world, LIMITS)
     least, top = 0, 0
     for j in range(row[BOXES]):
         here = FIRST_BOX + 4 * j
         top = max(top, row[here + HIGH])
-        if not int_row(world, LIMITS)[HAS_SCRATCH]:
+        if not limits[HAS_SCRATCH]:
             continue
-        for t in range(row[here + BEGIN], row[here + CLOSE]):
+        for t in range(row[here + BEGIN], close if j == 0 else row[here + CLOSE]):
             least = max(least, points[t, SCRATCH] - row[here + LOW])
-    return least, int_row(world, LIMITS)[CAPACITY] - top
+    most = limits[CAPACITY] - top
+    fixed = ints(world, STAYS)[row[STAY], FIXED]
+    if fixed >= 0:
+        return max(least, fixed), min(most, fixed)
+    return least, most
 
 
 @compiled

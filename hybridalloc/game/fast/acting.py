@@ -21,11 +21,9 @@ from hybridalloc.game.fast.tables import (
     HOPES,
     LIVE,
     LONGER,
-    MOST_SHIFTS,
     OPTIONS,
     PLACES,
     PREPARED,
-    REWARD,
     ROW,
     SCORES,
     SECONDS,
@@ -37,6 +35,7 @@ from hybridalloc.game.fast.tables import (
     TURN_OF,
     TURNS,
 )
+from hybridalloc.game.placing import MOST_SHIFTS
 from hybridalloc.incremental.directory import float_row, int_row, ints
 from hybridalloc.incremental.edits import accept, begin_move, judge, put, serve_uses
 from hybridalloc.incremental.queueing import rekey, unlink_copies
@@ -69,9 +68,9 @@ def act(
 ) -> None:
     """Take an action that is prepared and not forbidden.
 
-    ``Play.scores`` has the reward. After the last step, all stays are ended.
+    After the last step, all stays are ended.
     """
-    places, scores = int_row(play, PLACES), float_row(play, SCORES)
+    places = int_row(play, PLACES)
     turn = ints(rules, TURNS)[places[STEP]]
     option = ints(play, OPTIONS)[action]
     slot = int_row(play, LIVE)[turn[TURN_OF]]
@@ -94,7 +93,7 @@ def act(
     accept(world, state, clocks)
     if places[STEP] == ints(rules, TURNS).shape[0]:
         seconds = end_all(world, state, clocks, play, seconds)
-    scores[REWARD], scores[SECONDS] = scores[SECONDS] - seconds, seconds
+    float_row(play, SCORES)[SECONDS] = seconds
 
 
 @compiled

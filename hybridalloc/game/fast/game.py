@@ -14,6 +14,7 @@ from hybridalloc.game.fast.position import Position
 from hybridalloc.game.fast.tables import Play, Rules
 from hybridalloc.game.fast.turns import parts
 from hybridalloc.game.game import Game
+from hybridalloc.game.placing import MOST_SHIFTS
 from hybridalloc.incremental import tables as incremental
 from hybridalloc.incremental.directory import directory
 from hybridalloc.incremental.edits import accept, begin_move, judge, put
@@ -118,11 +119,11 @@ def _play(game: Game, slots: int) -> Play:
         options=np.zeros((len(Action), incremental.SLOT_COLUMNS + 1), dtype=np.int64),
         taken=_ints([0] * len(game.steps)),
         places=places,
-        scores=np.zeros(2),
+        scores=np.zeros(1),
         candidates=_ints([0] * points),
         row=_ints([0] * incremental.SLOT_COLUMNS),
         forced=_ints([0] * len(game.steps)),
-        shifts=_ints([-1] * (2 * len(Action) * tables.MOST_SHIFTS), 2),
+        shifts=_ints([-1] * (2 * len(Action) * MOST_SHIFTS), 2),
     )
 
 

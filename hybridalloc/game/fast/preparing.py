@@ -21,7 +21,6 @@ from hybridalloc.game.fast.tables import (
     LIVE,
     LONGER,
     MAKES_ROOM,
-    MOST_SHIFTS,
     NO_COPY,
     OPTIONS,
     PLACES,
@@ -35,6 +34,7 @@ from hybridalloc.game.fast.tables import (
     TURN_USE,
     TURNS,
 )
+from hybridalloc.game.placing import MOST_SHIFTS
 from hybridalloc.incremental.directory import int_row, ints
 from hybridalloc.incremental.edits import begin_move
 from hybridalloc.incremental.places import NOWHERE

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from hybridalloc.arrays import Ints
-from hybridalloc.game.fast.space import bases, best_fit, block
-from hybridalloc.game.fast.tables import MOST_SHIFTS, SHIFTS
+from hybridalloc.game.fast.space import best_fit, block
+from hybridalloc.game.fast.tables import SHIFTS
+from hybridalloc.game.placing import MOST_SHIFTS, TRIES
 from hybridalloc.incremental.directory import ints
-from hybridalloc.incremental.places import NOWHERE
+from hybridalloc.incremental.places import NOWHERE, bases_until
 from hybridalloc.incremental.tables import (
     BEGIN,
     BLOCKED,
@@ -24,8 +25,6 @@ from hybridalloc.incremental.tables import (
 )
 from hybridalloc.jit import compiled
 
-TRIES = 8
-"""At how many places room is made, at most."""
 AWAY = -(2**60)
 """An offset at which a slot is in nobody's way."""
 
@@ -66,7 +65,7 @@ def make_room_beside(
     shifts = ints(play, SHIFTS)[action * MOST_SHIFTS : (action + 1) * MOST_SHIFTS]
     count = block(world, state, play, row, close, False, NOWHERE)
     blocked = ints(state, BLOCKED)[:count].copy()
-    least, most = bases(world, row, close)
+    least, most = bases_until(world, row, close)
     places = list_places(blocked, least, most)
     costs = np.empty(places.size)
     for k in range(places.size):

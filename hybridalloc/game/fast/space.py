@@ -10,29 +10,29 @@ from hybridalloc.game.fast.tables import (
     LONGER,
 )
 from hybridalloc.incremental.directory import int_row, ints
-from hybridalloc.incremental.places import NOWHERE, block_reserved, fit, is_free
+from hybridalloc.incremental.places import (
+    NOWHERE,
+    bases_until,
+    block_reserved,
+    fit,
+    is_free,
+)
 from hybridalloc.incremental.tables import (
     ACTIVE,
     BEGIN,
     BLOCKED,
     BOXES,
-    CAPACITY,
     CLOSE,
     COUNTS,
     CROSS,
     END,
     FIRST_BOX,
-    FIXED,
-    HAS_SCRATCH,
     HIGH,
     KIND,
-    LIMITS,
     LOW,
     N_ACTIVE,
     OFFSET,
-    POINTS,
     RESERVED,
-    SCRATCH,
     SLOTS,
     STAY,
     STAYS,
@@ -105,22 +105,6 @@ def block(
 
 
 @compiled
-def bases(world: Ints, row: Ints, close: int) -> tuple[int, int]:
-    """The least and the largest base of a stay, whose first box closes at a point."""
-    points, limits = ints(world, POINTS), int_row(world, LIMITS)
-    least, most = 0, limits[CAPACITY] - row[FIRST_BOX + HIGH]
-    for j in range(row[BOXES] if limits[HAS_SCRATCH] else 0):
-        here = FIRST_BOX + 4 * j
-        end = close if j == 0 else row[here + CLOSE]
-        for t in range(row[here + BEGIN], end):
-            least = max(least, points[t, SCRATCH])
-    fixed = ints(world, STAYS)[row[STAY], FIXED]
-    if fixed >= 0:
-        return max(least, fixed), min(most, fixed)
-    return least, most
-
-
-@compiled
 def find_place(world: Ints, state: Ints, play: Ints, row: Ints) -> bool:
     """Give a stay its offset; whether there is one.
 
@@ -140,7 +124,7 @@ def find_place(world: Ints, state: Ints, play: Ints, row: Ints) -> bool:
 @compiled
 def best_fit(world: Ints, state: Ints, row: Ints, close: int, count: int) -> int:
     """The low end of the smallest gap between blocked ranges, or ``NOWHERE``."""
-    least, most = bases(world, row, close)
+    least, most = bases_until(world, row, close)
     if least > most:
         return NOWHERE
     return fit(ints(state, BLOCKED), count, least, most, 0)
@@ -169,5 +153,5 @@ def may_go_on(
     row[FIRST_BOX + HIGH] = ints(world, STAYS)[row[STAY], UNITS]
     row[FIRST_BOX + BEGIN] = begin
     count = block(world, state, play, row, end, False, slot)
-    least, most = bases(world, row, end)
+    least, most = bases_until(world, row, end)
     return is_free(ints(state, BLOCKED), count, least, most, slots[slot, OFFSET])

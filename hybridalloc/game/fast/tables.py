@@ -22,7 +22,7 @@ WAITS, MAKES_ROOM = range(2)
 # Places in Play.places.
 STEP, PREPARED, STUCK, ENDING, HIGH_WATER = range(5)
 # Places in Play.scores.
-SECONDS, REWARD = range(2)
+SECONDS = 0
 
 # What an option is, in the column of Play.options after those of a slot.
 FORBIDDEN, STAYS_ON, GOES_ON, BEGINS_HERE, IS_DROPPED = range(5)
@@ -30,8 +30,6 @@ FORBIDDEN, STAYS_ON, GOES_ON, BEGINS_HERE, IS_DROPPED = range(5)
 
 NO_COPY, COPY, DROP = range(3)
 """``Action``, for compiled code."""
-MOST_SHIFTS = 32
-"""The most slots that one action shifts."""
 DROPPABLE = 16
 """Added to what was taken at a step where Drop was legal."""
 
@@ -72,7 +70,7 @@ class Play(NamedTuple):
     end or -1, when the eviction of the present stay would be due or -1, and how many
     slots were ever in use."""
     scores: Floats
-    """(2,): seconds of the map so far, and saved by the latest decision."""
+    """(1,): seconds of the map so far."""
     candidates: Ints
     """(T + 1,): room for points that are to be looked at."""
     row: Ints
