@@ -6,8 +6,6 @@ import time
 import timeit
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 from typing import Annotated
@@ -25,8 +23,9 @@ from hybridalloc.baselines.play.greedy_play import GreedyPlayConfig, GreedyPlaye
 from hybridalloc.baselines.play.random_play import RandomPlayer
 from hybridalloc.game import Game, GameConfig
 from hybridalloc.game.fast import FastGame
+from hybridalloc.game.observation import Observer
 from hybridalloc.game.playback import playback as play_back
-from hybridalloc.game.rewards import Benefits, saved_s
+from hybridalloc.game.rewards import RewardKind, saved_s, score_of
 from hybridalloc.io.read import read_problem
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import CostModel, Problem
@@ -34,7 +33,6 @@ from hybridalloc.report.records import geometric_mean
 from hybridalloc.report.tables import new_table, simulated
 from hybridalloc.simulator import Simulator
 
-OBSERVATION = "hybridalloc.game.observation"
 CONFIGS = {
     "default": GameConfig(),
     "waits": GameConfig(waits=True),
@@ -74,16 +72,10 @@ def decisions_a_second(game: FastGame, seconds: float) -> float:
     return made / (time.perf_counter() - begin)
 
 
-def observations_a_second(game: FastGame, seconds: float) -> float | None:
-    """Observations that are made in a second during random games, steps not counted.
-
-    Nothing if there is nothing that observes.
-    """
-    if find_spec(OBSERVATION) is None:
-        return None
-    observation = import_module(OBSERVATION)
-    observer = observation.Observer(game, observation.ObservationConfig())
-    random, position, made, spent = np.random.default_rng(0), game.begin(), 0, 0.0
+def observations_a_second(game: FastGame, seconds: float) -> float:
+    """Observations that are made in a second during random games, steps not counted."""
+    observer, random = Observer(game), np.random.default_rng(0)
+    position, made, spent = game.begin(), 0, 0.0
     observer.observe(position)  # compiles
     until = time.perf_counter() + seconds
     while time.perf_counter() < until:
@@ -106,7 +98,6 @@ def show_speeds(
         game = FastGame(Game(problem, config))
         if not game.game.steps:
             continue
-        observed = observations_a_second(game, seconds)
         table.add_row(
             name,
             f"{len(problem.program)}",
@@ -114,7 +105,7 @@ def show_speeds(
             f"{steps_a_second(game, seconds):,.0f}",
             f"{copy_us(game):.1f}",
             f"{decisions_a_second(game, seconds):,.0f}",
-            "-" if observed is None else f"{observed:,.0f}",
+            f"{observations_a_second(game, seconds):,.0f}",
         )
     return table
 
@@ -157,8 +148,7 @@ def random_player(_: FastGame) -> Player:
 
 def greedy_player(game: FastGame) -> Player:
     """Greedy, with some decisions drawn."""
-    share = GreedyPlayConfig().draws / max(1, len(game.game.steps))
-    return GreedyPlayer(game, saved_s, share, Random(0))
+    return GreedyPlayer(game, saved_s, GreedyPlayConfig().draws, Random(0))
 
 
 PLAYERS: Mapping[str, Callable[[FastGame], Player]] = {
@@ -183,7 +173,8 @@ def returns(problem: Problem, name: str, count: int) -> dict[str, Floats]:
     game = FastGame(Game(problem))
     columns: dict[str, list[float]] = {}
     judges = [
-        (x.cost_model, Simulator(x), Benefits(Game(x))) for x in under_models(problem)
+        (x.cost_model, Simulator(x), score_of(RewardKind.BENEFIT, Game(x)))
+        for x in under_models(problem)
     ]
     player = PLAYERS[name](game)
     for _ in range(count):
@@ -191,16 +182,14 @@ def returns(problem: Problem, name: str, count: int) -> dict[str, Floats]:
         while not end.is_terminal:
             end = player.advance(end)
         memory_map = end.memory_map()
-        for model, simulator, benefits in judges:
+        for model, simulator, benefit in judges:
             saved = simulator.slow_s - simulator.simulate(memory_map).time_s
             columns.setdefault(f"time, {model}", []).append(saved)
-            columns.setdefault(f"benefit, {model}", []).append(benefits.total(end))
+            columns.setdefault(f"benefit, {model}", []).append(benefit(end))
     return {reward: np.array(values) for reward, values in columns.items()}
 
 
-def correlations(
-    found: Mapping[str, Floats],
-) -> Iterator[tuple[str, str, float, float]]:
+def correlations(found: Mapping[str, Floats]) -> Iterator[Correlation]:
     """Each reward with each time saved.
 
     Two times are compared once, and what is the same in all episodes is left out.
@@ -219,15 +208,15 @@ def show_rewards(problems: Mapping[str, Problem], count: int) -> Table:
     """A line for each player, reward and time: the mean correlation over programs."""
     heads = ("programs", "Pearson", "least", "Spearman", "least")
     table = new_table(["player", "return", "simulated time saved"], heads)
-    rows: dict[tuple[str, str, str], list[tuple[float, float]]] = {}
+    rows: dict[tuple[str, str, str], list[list[float]]] = {}
     for problem in problems.values():
         by_player = {name: returns(problem, name, count) for name in PLAYERS}
         each = list(by_player.values())
         pooled = {x: np.concatenate([y[x] for y in each]) for x in each[0]}
         for player, found in {**by_player, "both": pooled}.items():
             for reward, saved, *both in correlations(found):
-                rows.setdefault((player, reward, saved), []).append((both[0], both[1]))
-    for key, values in sorted(rows.items(), key=lambda x: list(rows).index(x[0])):
+                rows.setdefault((player, reward, saved), []).append(both)
+    for key, values in rows.items():
         pearson, spearman = np.array(values).T
         table.add_row(*key, f"{len(values)}", *describe(pearson), *describe(spearman))
     return table

@@ -28,6 +28,7 @@ from hybridalloc.io.read import read_problem
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.oracle import execute
 from hybridalloc.problem import CostModel, Problem
+from hybridalloc.report.tables import counts_table
 from hybridalloc.simulator import simulate
 from hybridalloc.target import MIB, CopyEngine
 
@@ -194,27 +195,14 @@ def all_episodes(paths: Sequence[Path], seed: int) -> Iterator[tuple[str, Tally]
             yield name, episode(fast, bias, (seed, number, k), made % EXECUTED == 0)
 
 
-def show(tallies: dict[str, Tally]) -> None:
-    """A row for each program, and one for all."""
-    total = Tally()
-    for tally in tallies.values():
-        total.add(tally)
-    print(f"{'':36}" + "".join(f"{name:>11}" for name in total.__slots__))
-    for name, tally in {**tallies, "all": total}.items():
-        values = [getattr(tally, column) for column in total.__slots__]
-        cells = [f"{x:11,}" if isinstance(x, int) else f"{x:11.1e}" for x in values]
-        print(f"{name:36}" + "".join(cells))
-
-
 def main(
     folders: Annotated[list[Path] | None, typer.Argument(metavar="[FOLDER]...")] = None,
     episodes: Annotated[int, typer.Option(help="How many.")] = 1000,
     seed: Annotated[int, typer.Option(help="Of all that is drawn.")] = 0,
 ) -> None:
     """Play random games; by default of the examples and of the full set beside them."""
-    paths = folders or workloads()
-    tallies: dict[str, Tally] = {}
-    fault = ""
+    paths, fault = folders or workloads(), ""
+    tallies, total = dict[str, Tally](), Tally()
     with (
         Console(stderr=True).status("starting") as status,
         suppress(KeyboardInterrupt),
@@ -222,12 +210,14 @@ def main(
         try:
             for made, (name, tally) in enumerate(all_episodes(paths, seed), start=1):
                 tallies.setdefault(name, Tally()).add(tally)
+                total.add(tally)
                 status.update(f"{made:,} of {episodes:,} episodes")
                 if made >= episodes:
                     break
         except Fault as found:
             fault = str(found)
-    show(tallies)
+    table = counts_table({**tallies, "all": total})
+    Console(width=120, highlight=False).print(table)
     if fault:
         print(fault)
         raise typer.Exit(1)

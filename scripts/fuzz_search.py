@@ -24,6 +24,7 @@ from rich.console import Console
 from hybridalloc.io.read import read_problem
 from hybridalloc.objective import MODELS
 from hybridalloc.problem import CostModel, Problem
+from hybridalloc.report.tables import counts_table
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples" / "workloads"
@@ -102,18 +103,6 @@ def walk(source: Source, seed: int) -> Any:
     return walk.tally
 
 
-def show(tallies: dict[str, Any]) -> None:
-    """A row for each kind of problems, and one for all."""
-    total = WALKS["Tally"]()
-    for tally in tallies.values():
-        total.add(tally)
-    print(f"{'':24}" + "".join(f"{name:>11}" for name in total.__slots__))
-    for name, tally in {**tallies, "all": total}.items():
-        values = [getattr(tally, column) for column in total.__slots__]
-        cells = [f"{x:11,}" if isinstance(x, int) else f"{x:11.1e}" for x in values]
-        print(f"{name:24}" + "".join(cells))
-
-
 def main(
     problems: Annotated[
         list[Path] | None, typer.Argument(metavar="[PROBLEM]...")
@@ -124,19 +113,20 @@ def main(
     """Make random moves and compare; by default in the examples, too."""
     paths = problems or sorted(x for x in EXAMPLES.iterdir() if x.is_dir())
     sources = in_turn(small_problems(seed), named_problems(), given_problems(paths))
-    tallies: dict[str, Any] = {}
+    tallies, total = dict[str, Any](), WALKS["Tally"]()
     with (
         Console(stderr=True).status("starting") as status,
         suppress(KeyboardInterrupt),
     ):
         for number, source in enumerate(sources, start=seed):
-            tally = tallies.setdefault(source[0], WALKS["Tally"]())
-            tally.add(walk(source, number))
-            made = sum(x.moves for x in tallies.values())
-            status.update(f"{made:,} of {moves:,} moves")
-            if made >= moves:
+            tally = walk(source, number)
+            tallies.setdefault(source[0], WALKS["Tally"]()).add(tally)
+            total.add(tally)
+            status.update(f"{total.moves:,} of {moves:,} moves")
+            if total.moves >= moves:
                 break
-    show(tallies)
+    table = counts_table({**tallies, "all": total})
+    Console(width=120, highlight=False).print(table)
 
 
 if __name__ == "__main__":

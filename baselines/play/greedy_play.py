@@ -11,7 +11,7 @@ from hybridalloc.baselines.play.episodes import best_episode
 from hybridalloc.game import Action, GameConfig
 from hybridalloc.game.copying import TOLERANCE
 from hybridalloc.game.fast import FastGame, Position
-from hybridalloc.game.rewards import Reward, RewardKind, reward_of
+from hybridalloc.game.rewards import RewardKind, Score, score_of
 from hybridalloc.problem import Problem
 from hybridalloc.ranges import require_within
 from hybridalloc.solver import Outcome, Run
@@ -54,37 +54,36 @@ class GreedyPlay:
         config = GameConfig(self.config.waits, self.config.shifts)
 
         def players(game: FastGame) -> Iterator[GreedyPlayer]:
-            reward = reward_of(self.config.reward, game)
-            first = GreedyPlayer(game, reward)
+            score = score_of(self.config.reward, game.game)
+            first = GreedyPlayer(game, score)
             if self.config.draws == 0:
                 return iter([first])
-            share = self.config.draws / len(game.game.steps)
-            others = GreedyPlayer(game, reward, share, Random(run.seed))
+            others = GreedyPlayer(game, score, self.config.draws, Random(run.seed))
             return chain([first], repeat(others))
 
         return best_episode(problem, config, run, players)
 
 
 class GreedyPlayer:
-    """Takes the action of the largest reward, or at times any."""
+    """Takes the action that earns most, or at times any."""
 
     def __init__(
         self,
         game: FastGame,
-        reward: Reward,
-        share: float = 0.0,
+        score: Score,
+        draws: float = 0.0,
         random: Random | None = None,
     ) -> None:
         """Prepare to play.
 
         Args:
             game: Which.
-            reward: What is to be large.
-            share: Of all decisions, how many are drawn.
+            score: What is to be large after each.
+            draws: How many of an episode's decisions are drawn, on average.
             random: Draws them.
         """
         self._trials = {action: game.begin() for action in Action}
-        self._reward, self._share = reward, share
+        self._score, self._share = score, draws / max(1, len(game.game.steps))
         self._random = random or Random(0)
 
     def advance(self, position: Position) -> Position:
@@ -107,7 +106,7 @@ class GreedyPlayer:
             after = self._trials[action]
             position.copy_to(after)
             after.apply(action)
-            earned = self._reward(position, after, action)
-            if earned > most + TOLERANCE:
-                best, most = action, earned
+            earned_s = self._score(after)
+            if earned_s > most + TOLERANCE:
+                best, most = action, earned_s
         return best

@@ -82,7 +82,7 @@ def _issues(
 ) -> Iterator[Held]:
     """A stay with its prefetch, issued at one point after the other, latest first."""
     stay, limit = grown.stay, game.problem.target.copy_engine.max_outstanding_prefetches
-    counts = _outstanding(game, held, evictions=False)
+    counts = _outstanding(game, _prefetches(held))
     for point in range(stay.start, earliest - 1, -1):
         if counts[point] >= limit:
             if point < stay.start:
@@ -145,8 +145,8 @@ def _endings(game: Game, holding: Holding, one: Held) -> Iterator[Held]:
     """A stay with its eviction, due at one point after the other."""
     stay, end = one.grown.stay, one.head.end
     limit = game.problem.target.copy_engine.max_outstanding_evictions
-    counts = _outstanding(game, holding.held, evictions=True)
-    taken = game.room.boxes(holding.others(one))
+    counts = _outstanding(game, _evictions(holding.held))
+    taken = game.room.boxes(holding.others(stay.buffer))
     unit = one.offset // game.room.unit
     for due in range(stay.issue, stay.deadline + 1):
         if counts[max(stay.issue, due - 1)] >= limit:
@@ -158,25 +158,26 @@ def _endings(game: Game, holding: Holding, one: Held) -> Iterator[Held]:
             yield one.evicted(due)
 
 
-def _outstanding(game: Game, held: tuple[Held, ...], evictions: bool) -> list[int]:
-    """How many prefetches or evictions are outstanding at each point."""
+def _outstanding(game: Game, copies: Iterator[Span]) -> list[int]:
+    """How many of these copies are outstanding at each point."""
     counts = [0] * (len(game.problem.program) + 1)
-    for span in _copies(held, evictions):
-        for point in range(span[0], max(span[1], span[0] + 1)):
+    for issue, due in copies:
+        for point in range(issue, max(due, issue + 1)):
             counts[point] += 1
     return counts
 
 
-def _copies(held: tuple[Held, ...], evictions: bool) -> Iterator[Span]:
+def _prefetches(held: tuple[Held, ...]) -> Iterator[Span]:
+    """When each prefetch, or slice of one, is issued and due."""
     for x in held:
-        if evictions and x.head.eviction:
-            yield x.head.eviction.issue, x.head.eviction.due
-        if not evictions and x.head.has_copy:
-            yield from ((start, x.head.ready) for start in _starts(x))
+        if x.head.has_copy:
+            issues = [y.issue for y in x.head.slices] or [x.head.start]
+            yield from ((issue, x.head.ready) for issue in issues)
 
 
-def _starts(held: Held) -> list[int]:
-    return [x.issue for x in held.head.slices] or [held.head.start]
+def _evictions(held: tuple[Held, ...]) -> Iterator[Span]:
+    """When each eviction is issued and due."""
+    return ((y.issue, y.due) for x in held if (y := x.head.eviction))
 
 
 def _left(grown: Grown, spans: list[Span]) -> Held:

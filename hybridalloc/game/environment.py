@@ -28,9 +28,12 @@ from hybridalloc.game.observation import ObservationConfig, Observer
 from hybridalloc.game.observation.foresight import share_per_second
 from hybridalloc.game.observation.observer import THE_USUAL, shapes
 from hybridalloc.game.playback import INSTEAD
-from hybridalloc.game.rewards import Benefits, RewardKind
+from hybridalloc.game.rewards import RewardKind, score_of
 from hybridalloc.io.read import read_problem
+from hybridalloc.memory_map import MemoryMap
+from hybridalloc.pins import pinned
 from hybridalloc.problem import Problem
+from hybridalloc.solving import solve
 
 ID = "hybridalloc/MallocGame-v0"
 Observed = dict[str, NDArray[np.float32]]
@@ -68,25 +71,22 @@ class MallocGame(gymnasium.Env[Observed, int]):
         """Read the programs.
 
         Args:
-            problems: At least one, without pinned buffers; or their paths.
+            problems: At least one; or their paths.
             config: The variant of the game.
             observation: How finely positions are observed.
             reward: What a step is rewarded for.
             illegal: What becomes of an action that is not legal.
 
         Raises:
-            ValueError: There is no problem, or nothing to decide on in one; or it
-                has pinned buffers.
+            ValueError: There is no list of problems, or nothing to decide on in one;
+                or no place has been found for its pinned buffers.
             InputError: A path cannot be read as a problem.
         """
-        if not problems:
-            raise ValueError("problems: expected at least one, got none")
-        self.reward, self.illegal = RewardKind(reward), Illegal(illegal)
-        self.problems = tuple(
-            x if isinstance(x, Problem) else read_problem(x) for x in problems
-        )
+        kind, self.illegal = RewardKind(reward), Illegal(illegal)
+        self.problems = _read(problems)
         """What is played."""
-        self._boards = [_Board(Game(x, config), observation) for x in self.problems]
+        games = [Game(x, config, fixed(x)) for x in self.problems]
+        self._boards = [_Board(x, observation, kind) for x in games]
         sizes = shapes(observation)._asdict()
         boxes = [(name, spaces.Box(-1.0, 1.0, x)) for name, x in sizes.items()]
         self.observation_space = cast(Any, spaces.Dict(boxes))
@@ -136,15 +136,15 @@ class MallocGame(gymnasium.Env[Observed, int]):
             ValueError: The episode has ended, or the action does not exist or, under
                 ``illegal="raise"``, is not legal.
         """
-        taken, before_s = self._allowed(int(action)), self._benefit_s()
-        saved_s = self._position.apply(taken)
-        if self.reward is RewardKind.BENEFIT:
-            saved_s = self._benefit_s() - before_s
+        board, taken = self._board, self._allowed(int(action))
+        before_s = board.score(self._position)
+        self._position.apply(taken)
+        reward = (board.score(self._position) - before_s) * board.per_second
         info: dict[str, Any] = {"action_mask": self._mask(), "action": taken}
         ended = self._position.is_terminal
         if ended:
             info["time_s"] = self._position.time_s
-        return self._seen(), saved_s * self._board.per_second, ended, False, info
+        return self._seen(), reward, ended, False, info
 
     def action_masks(self) -> NDArray[np.bool_]:
         """(3,): whether each action is legal, as sb3-contrib asks for it."""
@@ -158,12 +158,6 @@ class MallocGame(gymnasium.Env[Observed, int]):
             return action
         return int(next(x for x in INSTEAD[Action(action)] if mask[x]))
 
-    def _benefit_s(self) -> float:
-        """The benefits of the accesses decided so far, in seconds, if they count."""
-        if self.reward is RewardKind.TIME:
-            return 0.0
-        return self._board.benefits.total(self._position)
-
     def _mask(self) -> NDArray[np.int8]:
         return self._position.mask().astype(np.int8)
 
@@ -174,7 +168,9 @@ class MallocGame(gymnasium.Env[Observed, int]):
 class _Board:
     """A game, and what it takes to play it here."""
 
-    def __init__(self, game: Game, observation: ObservationConfig) -> None:
+    def __init__(
+        self, game: Game, observation: ObservationConfig, reward: RewardKind
+    ) -> None:
         if not game.steps:
             raise ValueError(
                 f"program {game.problem.program.name}: there is nothing to decide on, "
@@ -182,8 +178,33 @@ class _Board:
             )
         self.game = FastGame(game)
         self.observer = Observer(self.game, observation)
-        self.benefits = Benefits(game)
+        self.score = score_of(reward, game)
         self.per_second = share_per_second(game)
+
+
+def fixed(problem: Problem) -> MemoryMap:
+    """The allocations of the pinned buffers, as a heuristic places them.
+
+    Raises:
+        ValueError: It finds no place for one.
+    """
+    pins = set(pinned(problem.program))
+    found = solve(problem, "greedy", iterations=1).map if pins else MemoryMap()
+    if found is None:
+        name = problem.program.name
+        raise ValueError(f"program {name}: no place was found for a pinned buffer")
+    return MemoryMap(tuple(x for x in found.allocations if x.buffer in pins))
+
+
+def _read(problems: Sequence[Problem | Path | str]) -> tuple[Problem, ...]:
+    """The problems, read where they are paths; there is at least one."""
+    if isinstance(problems, Problem | Path | str):  # a text is a sequence, too
+        one = type(problems).__name__
+        raise ValueError(f"problems: expected a list of them, got a {one}")
+    read = tuple(x if isinstance(x, Problem) else read_problem(x) for x in problems)
+    if not read:
+        raise ValueError("problems: expected at least one, got none")
+    return read
 
 
 if ID not in gymnasium.registry:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from hybridalloc.allocating import in_queue_order
 from hybridalloc.game.config import GameConfig
-from hybridalloc.game.growth import NONE, Grown, grow
+from hybridalloc.game.growth import NONE, Grown, grow, played
 from hybridalloc.game.held import Held
 from hybridalloc.game.room import Room
 from hybridalloc.loops import Loops
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.packing.space import Span
-from hybridalloc.pins import free, pinned
+from hybridalloc.pins import pinned
 from hybridalloc.problem import Problem
 from hybridalloc.recognition import recognise
 from hybridalloc.simulator import Simulation, Simulator
@@ -60,7 +60,10 @@ class Game:
         self.room = Room(problem)
         self.simulator = Simulator(problem)
         self.fixed = tuple(
-            Held(Grown(x.stay, False, True, NONE, NONE), x.allocations)
+            Held(
+                Grown(x.stay, is_cross=False, is_last=True, longer=NONE, longest=NONE),
+                x.allocations,
+            )
             for x in recognise(problem.program, self.loops, fixed)
         )
         _require_pinned(problem, self.fixed)
@@ -88,12 +91,12 @@ class Game:
 
 
 def _steps(problem: Problem) -> tuple[Step, ...]:
-    """The accesses of the buffers that may be in fast memory, in schedule order."""
-    played, used = set(free(problem)), [0] * len(problem.program.buffers)
+    """The accesses that are decided on, in schedule order."""
+    ours, used = set(played(problem)), [0] * len(problem.program.buffers)
     steps = []
     for t, instruction in enumerate(problem.program.instructions):
         for access in instruction.accesses:
-            if access.buffer in played:
+            if access.buffer in ours:
                 steps.append(Step(t, access.buffer, used[access.buffer]))
             used[access.buffer] += 1
     return tuple(steps)

@@ -57,6 +57,15 @@ def grow(problem: Problem) -> Growth:
     return _Grower(problem).growth()
 
 
+def played(problem: Problem) -> list[int]:
+    """The buffers whose accesses are decided on.
+
+    One whose fixed offset is not aligned has no place in fast memory.
+    """
+    buffers, unit = problem.program.buffers, problem.target.fast.alignment
+    return [x for x in free(problem) if (buffers[x].offset or 0) % unit == 0]
+
+
 class _Grower:
     def __init__(self, problem: Problem) -> None:
         self._problem, self._loops = problem, Loops(problem.program)
@@ -69,10 +78,8 @@ class _Grower:
         count = self._first_use[-1]
         produced, crossed = [NONE] * count, [NONE] * count
         fetched: list[tuple[int, ...]] = [()] * count
-        eligible = {
-            x.buffer for x in cross_program_stays(self._problem.program, self._loops)
-        }
-        for buffer in free(self._problem):
+        eligible = {x.buffer for x in cross_program_stays(self._problem, self._loops)}
+        for buffer in played(self._problem):
             lifetime = Lifetime(self._problem.program, self._loops, buffer)
             for k, use in enumerate(self._problem.program.uses[buffer]):
                 at = self._first_use[buffer] + k

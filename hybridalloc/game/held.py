@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from hybridalloc.game.growth import Grown
@@ -74,9 +74,10 @@ class Holding:
         """The stay in which a buffer is since its last access, if it is in any."""
         return self.held[self.live[buffer]] if buffer in self.live else None
 
-    def others(self, one: Held | None) -> Iterator[Held]:
-        """All but one."""
-        return (x for x in self.held if x is not one)
+    def others(self, buffer: int) -> tuple[Held, ...]:
+        """All but the present stay of a buffer."""
+        at = self.live[buffer]
+        return (*self.held[:at], *self.held[at + 1 :])
 
     def with_changed(self, buffer: int, changed: Held) -> Holding:
         """The same, but for the present stay of a buffer."""

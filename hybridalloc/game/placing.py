@@ -24,20 +24,23 @@ Placed = tuple[Held, tuple[Held, ...]]
 def place(game: Game, holding: Holding, one: Held) -> Holding | None:
     """Find a place for a stay that begins, and hold it there.
 
-    It is the low end of the smallest gap: best where it is in nobody's way who may yet
-    stay on until the next access, or else anywhere.
+    It is the low end of the smallest gap: best where it is in the way of none that may
+    yet stay on or has yet to be copied back, or of none that may stay on, or anywhere.
     """
     taken = game.room.boxes(holding.held)
     present = [holding.held[i] for i in holding.live.values()]
     longer = [(x, more) for x in present if (more := game.longer(x))]
-    hopes = [game.room.box(x, span) for x, (_, span) in longer]
-    for boxes in ([*taken, *hopes], taken):
+    hoped = [*taken, *(game.room.box(x, span) for x, (_, span) in longer)]
+    owing = [x for x in present if x.head.end < x.grown.stay.deadline]
+    back = [game.room.box(x, (x.head.end, x.grown.stay.deadline)) for x in owing]
+    for boxes in ([*hoped, *back], hoped, taken):
         unit = game.room.best_fit(one.head.buffer, one.spans, boxes)
         if unit is not None:
             return holding.with_new(one.at(unit * game.room.unit))
-    if not game.config.shifts or (made := make_room(game, holding.held, one)) is None:
+    if not game.config.shifts or not (made := make_room(game, holding.held, one)):
         return None
-    return replace(holding, held=made[1]).with_new(made[0])
+    placed, others = made
+    return replace(holding, held=others).with_new(placed)
 
 
 def keep(game: Game, holding: Holding, grown: Held, span: Span) -> Holding | None:
@@ -50,8 +53,7 @@ def keep(game: Game, holding: Holding, grown: Held, span: Span) -> Holding | Non
         span: When it needs its place besides.
     """
     buffer = grown.head.buffer
-    at = holding.live[buffer]
-    others = (*holding.held[:at], *holding.held[at + 1 :])
+    at, others = holding.live[buffer], holding.others(buffer)
     taken = game.room.boxes(others)
     if game.room.is_free(buffer, grown.offset // game.room.unit, [span], taken):
         return holding.with_changed(buffer, grown)

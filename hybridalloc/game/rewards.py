@@ -1,4 +1,4 @@
-"""What a decision of the game earns: the time that it saves, or the paper's proxy."""
+"""What is earned in the game: the time that is saved, or the paper's proxy of it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 
 from hybridalloc.arrays import Floats
 from hybridalloc.cost_model import compile_costs, elapsed
-from hybridalloc.game.action import Action
-from hybridalloc.game.fast import FastGame, Position
+from hybridalloc.game.fast import Position
 from hybridalloc.game.game import Game
 
-Reward = Callable[[Position, Position, Action], float]
-"""What an action earns: from the positions before and after it. In seconds."""
+Score = Callable[[Position], float]
+"""What has been earned up to a position, in seconds: a decision's reward is by how much
+that grows."""
 
 
 class RewardKind(StrEnum):
@@ -23,54 +23,27 @@ class RewardKind(StrEnum):
     TIME = "time"
     """The simulated time that is saved, stalls and all."""
     BENEFIT = "benefit"
-    """What serving the access from fast memory saves by itself (``Benefits``)."""
+    """What serving the access from fast memory saves by itself (``benefits``)."""
 
 
-def reward_of(kind: RewardKind, game: FastGame) -> Reward:
-    """The reward of this kind for a game."""
-    return saved_s if kind is RewardKind.TIME else Benefits(game.game).reward
+def score_of(kind: RewardKind, game: Game) -> Score:
+    """What rewards of this kind add up to in a game."""
+    if kind is RewardKind.TIME:
+        return saved_s
+    seconds = benefits(game)
+    return lambda x: float(seconds[: x.step].sum(where=x.served))
 
 
-def saved_s(before: Position, after: Position, action: Action) -> float:
-    """The seconds of simulated time that an action saves."""
-    return before.time_s - after.time_s
-
-
-class Benefits:
-    """The proxy reward of the paper: the benefit of each access in fast memory.
-
-    That is what serving it there saves by itself: all else is in slow memory, no copy
-    takes time, and nothing has to make room. Source: arXiv 2305.07440.
-    """
-
-    def __init__(self, game: Game) -> None:
-        self._steps = game.steps
-        self.seconds = benefits(game)
-        """(steps,): what each access saves in one run."""
-
-    def total(self, position: Position) -> float:
-        """The return: the benefits of all accesses in fast memory so far, seconds."""
-        taken = np.array(position.taken, dtype=np.int64)
-        return float(self.seconds[: position.step][taken != Action.DROP].sum())
-
-    def reward(self, before: Position, after: Position, action: Action) -> float:
-        """By how much the return grows; by less than nothing in most Drop-backups."""
-        if self._may_be_backed_up(before.step, after.step):
-            return self.total(after) - self.total(before)
-        return 0.0 if action == Action.DROP else float(self.seconds[before.step])
-
-    def _may_be_backed_up(self, step: int, then: int) -> bool:
-        """Whether something else may have been done than was decided at a step."""
-        if then <= step or then == len(self._steps):
-            return True
-        return self._steps[then].buffer == self._steps[step].buffer
+def saved_s(position: Position) -> float:
+    """The seconds of simulated time that are saved so far."""
+    return position.game.first.time_s - position.time_s
 
 
 def benefits(game: Game) -> Floats:
-    """(steps,): seconds saved by serving each access alone from fast memory.
+    """(steps,): seconds that each access saves in one run, alone in fast memory.
 
-    All other accesses are served from slow memory, and no copy is waited for
-    (Optimizing Memory Mapping, section 3: the proxy of the reward).
+    All other accesses are served from slow memory, no copy takes time, and nothing has
+    to make room. It is the proxy reward of the paper (arXiv 2305.07440, section 3).
     """
     problem, runs = game.problem, compile_costs(game.problem).runs
     slow_s = [elapsed(problem, t, ()) for t in range(len(problem.program))]

@@ -135,18 +135,19 @@ class Clock(NamedTuple):
     seen_s: Floats
     first_seen_access: Ints
     seen_access: Ints
+    """The last four: further observations, as in ``Costs``."""
     times: Floats
     """(T, 2): the time and the idle time of each instruction, in seconds."""
     marks: Floats
-    """(steps, 7)"""
+    """(steps + 1, 7): by the columns above."""
     trial: Floats
-    """(steps, 7): the same for changes that are not yet kept."""
+    """(steps + 1, 7): the same for changes that are not yet kept."""
     spots: Floats
     """(copies, 2): the position of each copy in its queue, kept and not yet kept."""
     stamps: Ints
     """(copies,): the pass that found the latter."""
     sums: Floats
-    """(7,)"""
+    """(7,): by the places above."""
 
 
 class State(NamedTuple):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group
@@ -12,6 +14,9 @@ from rich.table import Table
 from hybridalloc.report.units import MISSING, size_text, time_text
 from hybridalloc.report.words import printable
 from hybridalloc.target import Target
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 def simulated(cost_model: str, target: str) -> str:
@@ -62,6 +67,20 @@ def facts_table(title: str, facts: Mapping[str, str]) -> Group:
     for name, value in facts.items():
         table.add_row(name, value)
     return Group(title, "", table)
+
+
+def counts_table(counts: Mapping[str, DataclassInstance]) -> Table:
+    """A line for each name, with its counts, and whatever else is a ``float``.
+
+    Args:
+        counts: At least one; all of one class.
+    """
+    rows = {name: asdict(x) for name, x in counts.items()}
+    table = new_table([""], list(next(iter(rows.values()))))
+    for name, row in rows.items():
+        cells = (f"{x:,}" if isinstance(x, int) else f"{x:.1e}" for x in row.values())
+        table.add_row(name, *cells)
+    return table
 
 
 def targets_table(targets: Mapping[str, Target]) -> Group:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from hypothesis import assume
 from named_problems import (
     DONATED,
     OUT,
@@ -19,10 +20,9 @@ from named_problems import (
     writes,
 )
 
-from hybridalloc import solve
 from hybridalloc.game import Action, Game, GameConfig, State
-from hybridalloc.memory_map import Allocation, MemoryMap
-from hybridalloc.pins import pinned
+from hybridalloc.game.environment import fixed
+from hybridalloc.memory_map import Allocation
 from hybridalloc.problem import Problem
 from hybridalloc.program import Buffer, Loop
 from hybridalloc.target import CopyEngine
@@ -85,18 +85,17 @@ def map_of(state: State) -> tuple[Allocation, ...]:
 
 
 def game_of(given: Problem, *, waits: bool = False, shifts: bool = False) -> Game:
-    """The game of a problem; what is pinned is where a solver has put it.
+    """The game of a problem; what is pinned is where a solver has put it."""
+    return Game(given, GameConfig(waits, shifts), fixed(given))
 
-    Raises:
-        LookupError: Pins do not fit.
-    """
-    fixed, pins = MemoryMap(), set(pinned(given.program))
-    if pins:
-        found = solve(given, "greedy", iterations=1).map
-        if found is None:
-            raise LookupError("pins do not fit")
-        fixed = MemoryMap(tuple(x for x in found.allocations if x.buffer in pins))
-    return Game(given, GameConfig(waits, shifts), fixed)
+
+def drawn_game(drawn: Problem, *, waits: bool = False, shifts: bool = False) -> Game:
+    """The game of a drawn problem; another one is drawn if its pins do not fit."""
+    try:
+        fixed(drawn)
+    except ValueError:
+        assume(False)
+    return game_of(drawn, waits=waits, shifts=shifts)
 
 
 def chooser(seed: int) -> Callable[[State], Action]:

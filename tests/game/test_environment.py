@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import os
+import pickle
 import re
 import runpy
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,28 +21,38 @@ import pytest
 from game_cases import COPY, DROP, NO_EVICTIONS, STAY
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv, VectorEnv
-from named_problems import NAMED, OUT, W, X, problem, reads, writes
+from named_problems import NAMED, OUT, W, X, problem, reads, target, writes
 from small_problems import Sizes, small_problem
 
+from hybridalloc.checker import check
 from hybridalloc.game import GameConfig
-from hybridalloc.game.environment import ID, MallocGame
+from hybridalloc.game.environment import ID, MallocGame, fixed
 from hybridalloc.game.observation import ObservationConfig
-from hybridalloc.pins import free, pinned
+from hybridalloc.pins import free
 from hybridalloc.problem import Problem
+from hybridalloc.program import Buffer, Memory
 from hybridalloc.simulator import Simulator
 
 FINE = ObservationConfig(past=2, future=3, rows=4, tokens=2)
 HIDDEN = problem((W, OUT), (), (reads(0), writes(1)), compute={0: 30.0, 1: 13.0})
 """A weight behind a long computation: 30 s, and 16 s in slow memory, or at least 13."""
+CROWDED = problem(
+    tuple(Buffer(x, 8, is_input=True, memory=Memory.FAST) for x in ("one", "other")),
+    (reads(0), reads(1)),
+    machine=target(8),
+)
+"""Of two pinned buffers there is room for one."""
 SOME = (HIDDEN, NAMED["a donated buffer"], NAMED["a loop over weights"])
 
 
 def playable() -> Iterator[Problem]:
-    """Small drawn problems without pinned buffers."""
+    """Small drawn problems, some with pinned buffers; not those that do not fit."""
     for seed in range(60):
         drawn = small_problem(seed, Sizes(buffers=9, instructions=24, loops=5))
-        if free(drawn) and not pinned(drawn.program):
-            yield drawn
+        if free(drawn):
+            with suppress(ValueError):
+                fixed(drawn)
+                yield drawn
 
 
 def episode(
@@ -98,11 +112,24 @@ def test_rewards_sum_up_to_the_share_of_the_time_that_is_saved() -> None:
     game = MallocGame(list(playable()), GameConfig(waits=True), FINE)
     for seed in range(100):
         total, _, info, played = episode(game, seed)
-        simulator = Simulator(played)
-        slow_s, map_ = simulator.slow_s, game.position.memory_map()
+        simulator, map_ = Simulator(played), game.position.memory_map()
+        assert check(played, map_) == ()
         assert info["time_s"] == pytest.approx(simulator.simulate(map_).time_s)
-        if slow_s:
-            assert total == pytest.approx((slow_s - info["time_s"]) / slow_s, abs=1e-9)
+        if slow_s := simulator.slow_s:
+            saved_s = game.position.game.first.time_s - info["time_s"]
+            assert total == pytest.approx(saved_s / slow_s, abs=1e-9)
+
+
+def test_pinned_buffers_are_placed_before_the_game_begins() -> None:
+    """W is in fast memory whatever is played, and is not asked for."""
+    pinned = replace(HIDDEN.program.buffers[0], memory=Memory.FAST)
+    program = replace(HIDDEN.program, buffers=(pinned, HIDDEN.program.buffers[1]))
+    game = MallocGame([replace(HIDDEN, program=program)], observation=FINE)
+    game.reset()
+    _, _, ended, _, info = game.step(DROP)
+    assert ended
+    assert info["time_s"] == 30 + 13
+    assert [x.buffer for x in game.position.memory_map().allocations] == [0]
 
 
 def test_a_benefit_is_what_an_access_saves_by_itself() -> None:
@@ -125,6 +152,25 @@ def test_what_drop_backup_undoes_has_no_benefit() -> None:
         assert total == pytest.approx(benefits.sum() / 40)
         saved += len(actions) > 5
     assert saved, "there was no Drop-backup"
+
+
+@pytest.mark.parametrize(
+    "copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))]
+)
+def test_a_copy_plays_by_itself(copied: Callable[[MallocGame], MallocGame]) -> None:
+    game = MallocGame([HIDDEN], observation=FINE)
+    game.reset()
+    other = copied(game)
+    other.step(COPY)
+    assert (game.position.taken, other.position.taken) == ((), (COPY,))
+    for one in (game, other):
+        alone = MallocGame([HIDDEN], observation=FINE)
+        alone.reset()
+        for action in one.position.taken:
+            alone.step(action)
+        (seen, *rest), (expected, *others) = one.step(STAY), alone.step(STAY)
+        assert str(rest) == str(others)
+        assert all(np.array_equal(x, expected[name]) for name, x in seen.items())
 
 
 def test_the_same_seed_plays_the_same_programs() -> None:
@@ -213,7 +259,7 @@ def test_several_play_at_a_time(kind: type[VectorEnv[Any, Any, Any]]) -> None:
         games.close()
 
 
-def test_every_environment_of_gymnasium_s_own_makers_is_the_same() -> None:
+def test_gymnasium_s_own_maker_makes_several() -> None:
     games = gymnasium.make_vec(ID, 2, problems=SOME, observation=FINE)
     assert games.reset(seed=0)[0]["tokens"].shape == (2, 2, 27)
     games.close()
@@ -234,7 +280,11 @@ def test_the_variant_of_the_game_is_an_argument() -> None:
     ("problems", "options", "message"),
     [
         ([], {}, "expected at least one, got none"),
+        (iter([]), {}, "expected at least one, got none"),
+        ("a path", {}, "expected a list of them, got a str"),
+        (HIDDEN, {}, "expected a list of them, got a Problem"),
         ([NAMED["nothing to do"], problem((W,), ())], {}, "nothing to decide on"),
+        ([CROWDED], {}, "no place was found for a pinned buffer"),
         (SOME, {"reward": "speed"}, "'speed' is not a valid RewardKind"),
         (SOME, {"illegal": "ignore"}, "'ignore' is not a valid Illegal"),
     ],

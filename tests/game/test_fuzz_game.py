@@ -26,7 +26,7 @@ def folders(bundled: Path) -> list[Path]:
 
 def table(text: str) -> dict[str, dict[str, float]]:
     """The columns of each row, by name."""
-    head, *rows = (line.split() for line in text.splitlines())
+    head, _, *rows = (line.split() for line in text.splitlines())
     return {
         row[0]: {
             name: float(cell.replace(",", ""))

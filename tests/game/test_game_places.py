@@ -17,6 +17,7 @@ from game_cases import (
     played,
 )
 from named_problems import (
+    OUT,
     W,
     X,
     Y,
@@ -27,7 +28,7 @@ from named_problems import (
 )
 
 from hybridalloc.game import Game, GameConfig, State
-from hybridalloc.memory_map import Allocation, MemoryMap, Origin
+from hybridalloc.memory_map import Allocation, Eviction, MemoryMap, Origin
 from hybridalloc.program import Buffer, Memory
 
 IDLE = ()
@@ -56,6 +57,19 @@ def test_a_stay_begins_where_it_is_in_the_way_of_none_that_may_go_on() -> None:
         state = played(Game(given_one), STAY, STAY)
         assert [x.offset for x in map_of(state)] == [0, offset]
         assert state.legal_actions == legal
+
+
+def test_a_stay_begins_where_it_is_in_the_way_of_no_copy_back() -> None:
+    """The output, written first, has until the end to be copied back from 0 to 8."""
+    steps = (writes(0),), (writes(1),), ()
+    for capacity, offset, due in ((16, 8, 2), (8, 0, 1)):
+        given_one = problem(
+            (OUT, X), *steps, compute={1: 8.0, 2: 8.0}, machine=target(capacity)
+        )
+        state = played(Game(given_one), STAY, STAY)
+        written, other = map_of(state)
+        assert (written.offset, other.offset) == (0, offset)
+        assert written.eviction == Eviction(1, due)
 
 
 def test_the_smallest_gap_need_not_be_the_first() -> None:

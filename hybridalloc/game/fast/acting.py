@@ -6,7 +6,6 @@ import numpy as np
 
 from hybridalloc.arrays import Ints
 from hybridalloc.game.fast.evicting import end, find_due, hold
-from hybridalloc.game.fast.fetching import NEVER
 from hybridalloc.game.fast.preparing import end_present
 from hybridalloc.game.fast.space import hope
 from hybridalloc.game.fast.tables import (
@@ -21,10 +20,10 @@ from hybridalloc.game.fast.tables import (
     HOPES,
     LIVE,
     LONGER,
+    NEVER,
     OPTIONS,
     PLACES,
     PREPARED,
-    ROW,
     SCORES,
     SECONDS,
     SHIFTS,
@@ -111,9 +110,7 @@ def begin(
     world: Ints, state: Ints, clocks: Ints, rules: Ints, play: Ints, option: Ints
 ) -> None:
     """Put a stay that begins in its place."""
-    row = int_row(play, ROW)
-    for column in range(SLOT_COLUMNS):
-        row[column] = option[column]
+    row = option[:SLOT_COLUMNS]
     slot = put(world, state, clocks, row, 0.0)
     int_row(play, LIVE)[row[OF]] = slot
     int_row(play, HOPES)[slot] = hope(world, rules, row)

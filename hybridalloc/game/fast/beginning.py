@@ -6,7 +6,6 @@ import numpy as np
 
 from hybridalloc.arrays import Ints
 from hybridalloc.game.copying import TOLERANCE
-from hybridalloc.game.fast.evicting import NEVER
 from hybridalloc.game.fast.fetching import awaited_issue, latest_issue
 from hybridalloc.game.fast.shifting import make_room
 from hybridalloc.game.fast.space import find_place
@@ -23,6 +22,7 @@ from hybridalloc.game.fast.tables import (
     IS_LAST,
     LONGEST,
     MAKES_ROOM,
+    NEVER,
     OPTIONS,
     ROW,
     TURN_OF,

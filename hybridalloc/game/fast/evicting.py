@@ -5,7 +5,7 @@ from __future__ import annotations
 from hybridalloc.arrays import Ints
 from hybridalloc.game.copying import TOLERANCE
 from hybridalloc.game.fast.space import may_go_on
-from hybridalloc.game.fast.tables import CANDIDATES, HOPES, ROW
+from hybridalloc.game.fast.tables import CANDIDATES, HOPES, NEVER
 from hybridalloc.incremental.bodies import outside_after
 from hybridalloc.incremental.directory import int_row, ints
 from hybridalloc.incremental.edits import judge
@@ -33,8 +33,6 @@ from hybridalloc.incremental.tables import (
     UNTIL,
 )
 from hybridalloc.jit import compiled
-
-NEVER = -1
 
 
 @compiled
@@ -93,10 +91,10 @@ def find_due(world: Ints, state: Ints, clocks: Ints, play: Ints, slot: int) -> i
 @compiled
 def list_dues(world: Ints, state: Ints, play: Ints, slot: int) -> int:
     """List the points at which the eviction of a stay may be due: how many."""
-    stays, dues, row = ints(world, STAYS), int_row(play, CANDIDATES), int_row(play, ROW)
+    stays, dues = ints(world, STAYS), int_row(play, CANDIDATES)
     stay = ints(state, SLOTS)[slot, STAY]
     issue, deadline = stays[stay, ISSUE], stays[stay, DEADLINE]
-    last = last_free(world, state, play, row, slot, issue, deadline)
+    last = last_free(world, state, play, slot, issue, deadline)
     outstanding, limit = ints(state, OUTSTANDING), int_row(world, LIMITS)[MOST_EVICTING]
     count = 0
     for due in range(issue, last + 1):
@@ -110,15 +108,15 @@ def list_dues(world: Ints, state: Ints, play: Ints, slot: int) -> int:
 
 @compiled
 def last_free(
-    world: Ints, state: Ints, play: Ints, row: Ints, slot: int, issue: int, last: int
+    world: Ints, state: Ints, play: Ints, slot: int, issue: int, last: int
 ) -> int:
     """The last point until which the place of a stay is free; before issue if none."""
-    if may_go_on(world, state, play, row, slot, last):
+    if may_go_on(world, state, play, slot, last):
         return last
     low, high = issue - 1, last  # free until the first of these, not until the second
     while high - low > 1:
         middle = (low + high) // 2
-        if may_go_on(world, state, play, row, slot, middle):
+        if may_go_on(world, state, play, slot, middle):
             low = middle
         else:
             high = middle

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hybridalloc.arrays import Ints
 from hybridalloc.game.copying import REACH, TOLERANCE
-from hybridalloc.game.fast.tables import CANDIDATES
+from hybridalloc.game.fast.tables import CANDIDATES, NEVER
 from hybridalloc.incremental.bodies import outside_before
 from hybridalloc.incremental.directory import float_row, floats, int_row, ints
 from hybridalloc.incremental.edits import judge, serve, serve_uses
@@ -53,7 +53,6 @@ from hybridalloc.incremental.tables import (
 )
 from hybridalloc.jit import compiled
 
-NEVER = -1
 ROUNDING = 1e-9
 """By which share sums of times may be too small."""
 
@@ -122,7 +121,7 @@ def latest_issue(
     outstanding, limit = ints(state, OUTSTANDING), int_row(world, LIMITS)[MOST_FETCHING]
     is_cross = stays[row[STAY], KIND] == CROSS
     start = row[UNTIL] if is_cross else row[READY]
-    body = NEVER if is_cross else stays[row[STAY], BODY]
+    body = -1 if is_cross else stays[row[STAY], BODY]
     running_s = float_row(clock, SUMS)[RUNNING]
     slot = enter_trial(world, state, clocks, row)
     base_s = judge(world, state, clocks)

@@ -71,6 +71,10 @@ class FastGame:
         fill(block, self.layout, self._arrays)
         self.first = Position(self, block)
 
+    def __reduce__(self) -> tuple[type[FastGame], tuple[Game]]:
+        """As ``copy.deepcopy`` and ``pickle`` take it: without addresses."""
+        return FastGame, (self.game,)
+
     def begin(self) -> Position:
         """The first position."""
         return self.first.copy()
@@ -97,16 +101,13 @@ def _rules(game: Game) -> Rules:
     growth = game.growth
     starts = [0, *accumulate(map(len, growth.fetched))]
     begins = zip(growth.produced, starts[:-1], starts[1:], growth.crossed, strict=True)
-    config = game.config
-    fixed = [(-1, 1, -1)] * len(game.fixed)
+    grown = (*growth.stays, *(x.grown for x in game.fixed))
     return Rules(
         turns=_ints([(x.instruction, x.buffer, game.use(x)) for x in game.steps], 3),
         begins=_ints(list(begins), 4),
         fetches=_ints([x for stays in growth.fetched for x in stays]),
-        growth=_ints(
-            [*((x.longer, x.is_last, x.longest) for x in growth.stays), *fixed], 3
-        ),
-        choices=_ints([config.waits, config.shifts]),
+        growth=_ints([(x.longer, x.is_last, x.longest) for x in grown], 3),
+        choices=_ints([game.config.waits, game.config.shifts]),
     )
 
 

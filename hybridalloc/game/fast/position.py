@@ -41,6 +41,10 @@ class Position:
         self._scores = self._table("scores").view(np.float64)
         self._options = self._table("options").reshape(-1, SLOT_COLUMNS + 1)
 
+    def __reduce__(self) -> tuple[type[Position], tuple[FastGame, Ints]]:
+        """As ``copy.deepcopy`` and ``pickle`` take it: without addresses."""
+        return Position, (self.game, self._block.copy())
+
     @property
     def step(self) -> int:
         """The next step to decide on."""
@@ -90,19 +94,22 @@ class Position:
 
     @property
     def copy_is_cross_program(self) -> bool:
-        """Whether Copy is legal, and takes what the previous run has left.
-
-        To be asked after ``mask``.
-        """
-        option = self._options[Action.COPY]
-        is_legal = option[SLOT_COLUMNS] != tables.FORBIDDEN
-        return bool(is_legal and self.game.rows[option[STAY]].kind == CROSS)
+        """Whether Copy is legal, and takes what the previous run has left."""
+        is_legal, stay = self.mask()[Action.COPY], self._options[Action.COPY, STAY]
+        return bool(is_legal and self.game.rows[stay].kind == CROSS)
 
     @property
     def taken(self) -> tuple[Action, ...]:
         """The actions so far; what Drop-backup has undone is not among them."""
         taken = self._table("taken")[: self.step] % tables.DROPPABLE
         return tuple(Action(x) for x in taken.tolist())
+
+    @property
+    def served(self) -> NDArray[np.bool_]:
+        """(step,): whether fast memory serves each access that is decided."""
+        taken = self._table("taken")[: self.step] % tables.DROPPABLE
+        served: NDArray[np.bool_] = taken != tables.DROP
+        return served
 
     def play_randomly(self, random: np.random.Generator, steps: int) -> int:
         """Take random legal actions, as many as there are steps; how many it took."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hybridalloc.arrays import Ints
 from hybridalloc.game.fast.beginning import draft, offer, prepare_copy
-from hybridalloc.game.fast.evicting import NEVER, end, find_due
+from hybridalloc.game.fast.evicting import end, find_due
 from hybridalloc.game.fast.shifting import make_room
 from hybridalloc.game.fast.space import best_fit, block, hope, may_go_on
 from hybridalloc.game.fast.tables import (
@@ -21,6 +21,7 @@ from hybridalloc.game.fast.tables import (
     LIVE,
     LONGER,
     MAKES_ROOM,
+    NEVER,
     NO_COPY,
     OPTIONS,
     PLACES,
@@ -88,8 +89,7 @@ def prepare_going_on(
     world: Ints, state: Ints, rules: Ints, play: Ints, slot: int
 ) -> None:
     """Prepare NoCopy where the present stay of a buffer goes on."""
-    row, options = int_row(play, ROW), ints(play, OPTIONS)
-    present = ints(state, SLOTS)[slot]
+    present, option = ints(state, SLOTS)[slot], ints(play, OPTIONS)[NO_COPY]
     longer = ints(rules, GROWTH)[present[STAY], LONGER]
     if longer < 0:
         return
@@ -99,10 +99,9 @@ def prepare_going_on(
         and until == present[FIRST_BOX + CLOSE]
     ):
         return
-    option = options[NO_COPY]
     for column in range(SLOT_COLUMNS):
         option[column] = present[column]
-    goes_on = may_go_on(world, state, play, row, slot, until)
+    goes_on = may_go_on(world, state, play, slot, until)
     if not goes_on and int_row(rules, CHOICES)[MAKES_ROOM]:
         mine = option[:SLOT_COLUMNS]
         goes_on = find_other_place(world, state, play, mine, until, slot)
@@ -115,7 +114,7 @@ def find_other_place(
     world: Ints, state: Ints, play: Ints, row: Ints, until: int, slot: int
 ) -> bool:
     """Give a stay that goes on another offset, if need be one that others make free."""
-    count = block(world, state, play, row, until, False, slot)
+    count = block(world, state, play, row, until, 0, slot)
     base = best_fit(world, state, row, until, count)
     if base == NOWHERE:
         return make_room(world, state, play, row, until, slot, NO_COPY)

@@ -63,7 +63,7 @@ def make_room_beside(
 ) -> bool:
     """The same, for a stay that is in no slot yet."""
     shifts = ints(play, SHIFTS)[action * MOST_SHIFTS : (action + 1) * MOST_SHIFTS]
-    count = block(world, state, play, row, close, False, NOWHERE)
+    count = block(world, state, play, row, close, 0, NOWHERE)
     blocked = ints(state, BLOCKED)[:count].copy()
     least, most = bases_until(world, row, close)
     places = list_places(blocked, least, most)
@@ -160,7 +160,7 @@ def place_beside(
     """A base for a slot beside all others and a stay that is not in a slot yet."""
     mine, blocked = ints(state, SLOTS)[slot], ints(state, BLOCKED)
     until = mine[FIRST_BOX + CLOSE]
-    count = block(world, state, play, mine, until, False, slot)
+    count = block(world, state, play, mine, until, 0, slot)
     if meets(mine, until, row, close):
         blocked[count, 0] = row[OFFSET] - mine[FIRST_BOX + HIGH] + 1
         blocked[count, 1] = row[OFFSET] + row[FIRST_BOX + HIGH]

@@ -8,6 +8,7 @@ from hybridalloc.game.fast.tables import (
     HOPES,
     IS_LAST,
     LONGER,
+    ROW,
 )
 from hybridalloc.incremental.directory import int_row, ints
 from hybridalloc.incremental.places import (
@@ -25,6 +26,7 @@ from hybridalloc.incremental.tables import (
     CLOSE,
     COUNTS,
     CROSS,
+    DEADLINE,
     END,
     FIRST_BOX,
     HIGH,
@@ -32,6 +34,7 @@ from hybridalloc.incremental.tables import (
     LOW,
     N_ACTIVE,
     OFFSET,
+    OUT,
     RESERVED,
     SLOTS,
     STAY,
@@ -63,8 +66,28 @@ def hope(world: Ints, rules: Ints, row: Ints) -> int:
 
 
 @compiled
+def kept_until(world: Ints, state: Ints, play: Ints, slot: int, care: int) -> int:
+    """Until when a slot is to have its place, as its first box has it.
+
+    Args:
+        world: What does not change.
+        state: The map.
+        play: Its hopes.
+        slot: Which.
+        care: 0: as long as its place is taken; 1: if it goes on, too; 2: and if it has
+            yet to be copied back, until the latest point for that.
+    """
+    row, until = ints(state, SLOTS)[slot], int_row(play, HOPES)[slot]
+    if care == 0:
+        return int(row[FIRST_BOX + CLOSE])
+    if care == 2 and row[OUT] < 0:
+        return int(max(until, ints(world, STAYS)[row[STAY], DEADLINE]))
+    return int(until)
+
+
+@compiled
 def block(
-    world: Ints, state: Ints, play: Ints, row: Ints, close: int, hoped: bool, but: int
+    world: Ints, state: Ints, play: Ints, row: Ints, close: int, care: int, but: int
 ) -> int:
     """Collect the bases that are blocked for a stay: how many intervals.
 
@@ -74,12 +97,11 @@ def block(
         play: Its hopes.
         row: The stay.
         close: When its first box closes.
-        hoped: Whether others have their place for as long as they may yet need it.
+        care: For how long others are to have their place, as in ``kept_until``.
         but: A slot that blocks nothing.
     """
     slots, active = ints(state, SLOTS), int_row(state, ACTIVE)
-    hopes, blocked = int_row(play, HOPES), ints(state, BLOCKED)
-    count, units = 0, row[FIRST_BOX + HIGH]
+    blocked, count, units = ints(state, BLOCKED), 0, row[FIRST_BOX + HIGH]
     for k in range(int_row(state, COUNTS)[N_ACTIVE]):
         slot = active[k]
         if slot == but:
@@ -88,8 +110,8 @@ def block(
         for i in range(slots[slot, BOXES]):
             there = FIRST_BOX + 4 * i
             until = slots[slot, there + CLOSE]
-            if hoped and i == 0:
-                until = hopes[slot]
+            if i == 0:
+                until = kept_until(world, state, play, slot, care)
             for j in range(row[BOXES]):
                 here = FIRST_BOX + 4 * j
                 end = close if j == 0 else row[here + CLOSE]
@@ -108,12 +130,12 @@ def block(
 def find_place(world: Ints, state: Ints, play: Ints, row: Ints) -> bool:
     """Give a stay its offset; whether there is one.
 
-    It is the low end of the smallest gap: best where it is in nobody's way who may yet
-    stay on until the next access, or else anywhere.
+    It is the low end of the smallest gap: best where it is in the way of none that may
+    yet stay on or has yet to be copied back, or of none that may stay on, or anywhere.
     """
     close = row[FIRST_BOX + CLOSE]
-    for hoped in (True, False):
-        count = block(world, state, play, row, close, hoped, NOWHERE)
+    for care in (2, 1, 0):
+        count = block(world, state, play, row, close, care, NOWHERE)
         base = best_fit(world, state, row, close, count)
         if base != NOWHERE:
             row[OFFSET] = base
@@ -131,20 +153,17 @@ def best_fit(world: Ints, state: Ints, row: Ints, close: int, count: int) -> int
 
 
 @compiled
-def may_go_on(
-    world: Ints, state: Ints, play: Ints, row: Ints, slot: int, end: int
-) -> bool:
+def may_go_on(world: Ints, state: Ints, play: Ints, slot: int, end: int) -> bool:
     """Whether the place of a slot is free for longer.
 
     Args:
         world: What does not change.
         state: The map.
-        play: Its hopes.
-        row: Scratch space for a slot.
+        play: Its hopes, and room for a slot.
         slot: Which.
         end: Until when; no longer if this is before the end of its first box.
     """
-    slots = ints(state, SLOTS)
+    slots, row = ints(state, SLOTS), int_row(play, ROW)
     begin = slots[slot, FIRST_BOX + CLOSE]
     if end <= begin:
         return True
@@ -152,6 +171,6 @@ def may_go_on(
     row[FIRST_BOX + LOW] = 0
     row[FIRST_BOX + HIGH] = ints(world, STAYS)[row[STAY], UNITS]
     row[FIRST_BOX + BEGIN] = begin
-    count = block(world, state, play, row, end, False, slot)
+    count = block(world, state, play, row, end, 0, slot)
     least, most = bases_until(world, row, end)
     return is_free(ints(state, BLOCKED), count, least, most, slots[slot, OFFSET])

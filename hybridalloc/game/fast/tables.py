@@ -27,7 +27,8 @@ SECONDS = 0
 # What an option is, in the column of Play.options after those of a slot.
 FORBIDDEN, STAYS_ON, GOES_ON, BEGINS_HERE, IS_DROPPED = range(5)
 
-
+NEVER = -1
+"""When what does not happen is issued or due."""
 NO_COPY, COPY, DROP = range(3)
 """``Action``, for compiled code."""
 DROPPABLE = 16

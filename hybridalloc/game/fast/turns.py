@@ -16,11 +16,11 @@ from hybridalloc.game.fast.tables import (
     TURNS,
 )
 from hybridalloc.incremental.directory import int_row, ints
-from hybridalloc.incremental.tables import SLOT_COLUMNS
+from hybridalloc.incremental.tables import SLOT_COLUMNS, Clock, State
 from hybridalloc.jit import compiled
 
-STATE, CLOCK, PLAY = 17, 12, 10
-"""How many tables there are of each kind, in this order."""
+STATE, CLOCK = len(State._fields), len(Clock._fields)
+"""How many tables of these kinds there are; those of ``Play`` follow."""
 
 
 @compiled

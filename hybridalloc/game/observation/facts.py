@@ -69,8 +69,8 @@ def sum_up(
     summary[LOAD_NOW] = min(1.0, load[now] / capacity) if now < load.size else 0.0
     taken, hoped = peaks(int_row(view, EDGES), profile)
     summary[PEAK_LOAD], summary[PEAK_HOPED] = taken, hoped
-    saved_s = 1.0 / per_second - float_row(play, SCORES)[SECONDS] if per_second else 0.0
-    summary[SAVED] = min(1.0, max(-1.0, saved_s * per_second))
+    lasts = float_row(play, SCORES)[SECONDS] * per_second
+    summary[SAVED] = max(-1.0, 1.0 - lasts) if per_second else 0.0
     summary[STALLED] = min(1.0, float_row(clock, SUMS)[STALLS] * per_second)
     limit = int_row(world, LIMITS)[MOST_CROSSES]
     summary[CROSSES_USED] = filled(int_row(state, COUNTS)[N_CROSSES], limit)

@@ -72,9 +72,14 @@ class Observer:
             config: How finely it is observed.
         """
         self.game = game
+        self.config = config
         self.shapes = shapes(config)
         self._view = foresee(game.game, config)
         self.where = directory(self._view)
+
+    def __reduce__(self) -> tuple[type[Observer], tuple[FastGame, ObservationConfig]]:
+        """As ``copy.deepcopy`` and ``pickle`` take it: without addresses."""
+        return Observer, (self.game, self.config)
 
     def observe(self, position: Position) -> Observation:
         """What is to be seen of a position, in new arrays."""
