@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
+from pathlib import Path
 
 from hybridalloc.compose import (
     BestOf,
@@ -29,13 +29,16 @@ ITERATIONS = 20
 """What a rehearsal runs for, of whatever a strategy iterates."""
 
 
-@cache
+_rehearsed: set[str] = set()
+"""The kinds of solver that this process has no need to rehearse any more."""
+
+
 def rehearse(strategy: str) -> None:
     """The first time on a machine, let a strategy's parts each solve a tiny program.
 
-    That compiles their inner loops, which takes up to a minute. Whatever fails here
-    fails again, and is told, where the strategy solves the problem that it is meant
-    for.
+    That compiles their inner loops, which takes up to a minute; those of one kind
+    share them, whatever their options. Whatever fails here fails again, and is told,
+    where the strategy solves the problem that it is meant for.
 
     Args:
         strategy: The text of a composition.
@@ -43,14 +46,21 @@ def rehearse(strategy: str) -> None:
     Raises:
         UsageError: It is not one.
     """
-    solver, problem = as_solver(strategy), _problem()
-    note = note_of(strategy)
+    for part in _parts(as_solver(strategy)):
+        kind = f"{type(part).__module__}.{type(part).__qualname__}"
+        if kind not in _rehearsed:
+            _rehearsed.add(kind)
+            _rehearse(part, note_of(kind))
+
+
+def _rehearse(part: Solver, note: Path | None) -> None:
+    """Let a solver solve the tiny program, unless a note says that it has."""
     if note is not None and note.exists():
         return
+    problem = _problem()
     simulate(problem, MemoryMap())
-    for part in _parts(solver):
-        with suppress(Exception):
-            part.solve(problem, Run(iterations=ITERATIONS))
+    with suppress(Exception):
+        part.solve(problem, Run(iterations=ITERATIONS))
     if note is not None:
         with suppress(OSError):
             note.touch()

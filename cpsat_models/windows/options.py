@@ -31,7 +31,7 @@ class WindowsConfig:
     def __post_init__(self) -> None:
         require_within("buffers", self.buffers, 1)
         require_within("narrowest", self.narrowest, 0)
-        require_within("widest", self.widest, self.narrowest)
+        require_within("widest", self.widest, self.narrowest, 1e6)
         require_within("most_instructions", self.most_instructions, 1)
         require_within("randomness", self.randomness, 0)
         require_within("window_s", self.window_s, 0)

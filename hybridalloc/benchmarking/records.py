@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import warnings
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -89,12 +90,21 @@ class TrialRecord:
         made = values if isinstance(values, dict) else {}
         if (made.get("format"), made.get("format_version")) != (FORMAT, VERSION):
             raise ValueError(f"expected format {FORMAT}, version {VERSION}")
+        _require_seconds(made)
         answered = "time_s" in values
         return cls(
             _adapter(Trial).validate_python(values),
             _adapter(Facts).validate_python(values),
             _adapter(Record).validate_python(values) if answered else None,
         )
+
+
+def _require_seconds(values: dict[str, Any]) -> None:
+    """Refuse numbers that are not finite, as JSON has none, and negative seconds."""
+    json.dumps(values, allow_nan=False)
+    for name, value in values.items():
+        if name.endswith("_s") and isinstance(value, int | float) and value < 0:
+            raise ValueError(f"{name} {value}: expected seconds >= 0")
 
 
 @cache
@@ -113,15 +123,17 @@ class RecordFolder:
     path: Path
 
     def create(self) -> None:
-        """Make sure that it exists.
+        """Make sure that it exists, and may be read and written.
 
         Raises:
-            InputError: It cannot be made.
+            InputError: It cannot be made, or may not.
         """
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(self.path, f"cannot make this folder: {error}") from error
+        if not os.access(self.path, os.R_OK | os.W_OK | os.X_OK):
+            raise InputError(self.path, "expected a folder to read and to write")
 
     def file(self, trial: Trial) -> Path:
         """Where the record of a trial is, or will be."""
@@ -130,7 +142,9 @@ class RecordFolder:
     def is_settled(self, trial: Trial) -> bool:
         """Whether there is a record of a trial, and not of a failure."""
         record = self._load(self.file(trial))
-        return record is not None and record.facts.ending is not Ending.FAILED
+        if record is None or record.trial != trial:
+            return False
+        return record.facts.ending is not Ending.FAILED
 
     def write(self, record: TrialRecord) -> None:
         """Keep a record; it appears complete or not at all."""
@@ -158,9 +172,9 @@ class RecordFolder:
                 warnings.warn(f"{path}: no record of a trial, left out", stacklevel=3)
 
     def _load(self, path: Path) -> TrialRecord | None:
-        if not path.exists():
-            return None
         try:
+            if not path.exists():
+                return None
             return TrialRecord.from_json(json.loads(read_text(path)))
-        except (ValidationError, ValueError, InputError, OSError):
+        except (ValidationError, ValueError, RecursionError, InputError, OSError):
             return None

@@ -109,7 +109,11 @@ def summarize(
 
 def _against_start(measured: Sequence[Measurement]) -> Iterator[AgainstStart]:
     for model in CostModel:
-        found = [(x.vs_start[model], x.program) for x in measured if x.vs_start]
+        found = [
+            (speedup, x.program)
+            for x in measured
+            if (speedup := (x.vs_start or {}).get(model)) is not None
+        ]
         mean = geometric_mean(speedup for speedup, _ in found)
         if mean is not None:
             worse = sum(speedup < 1 for speedup, _ in found)

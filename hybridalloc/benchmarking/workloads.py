@@ -41,20 +41,23 @@ def find_workloads(paths: Iterable[Path]) -> tuple[Workload, ...]:
             that holds any of these.
 
     Raises:
-        InputError: A path does not exist, or holds no program.
+        InputError: A path does not exist or cannot be read, or holds no program.
     """
     found: dict[Path, Workload] = {}
     for path in paths:
-        inside = list(_within(path))
+        try:
+            inside = {each.resolve(): _workload(each) for each in _within(path)}
+        except OSError as error:
+            raise InputError(path, f"cannot read this folder: {error}") from error
         if not inside:
             raise InputError(
                 path,
                 "expected a workload folder, a problem file, scheduled HLO text, or a "
                 "folder that holds some",
             )
-        for each in inside:
-            found.setdefault(each.resolve(), _workload(each))
-    return tuple(sorted(found.values(), key=lambda x: (x.name, x.digest)))
+        found = inside | found
+    distinct = {(x.name, x.digest): x for x in found.values()}
+    return tuple(distinct[key] for key in sorted(distinct))
 
 
 def family_of(name: str) -> str:

@@ -82,7 +82,7 @@ def bench(
     tolerance: Annotated[
         float,
         typer.Option(
-            min=0, metavar="SHARE", help="Of XLA's time; less apart is a tie."
+            min=0, max=1, metavar="SHARE", help="Of XLA's time; less apart is a tie."
         ),
     ] = TOLERANCE,
     target: TargetName = None,

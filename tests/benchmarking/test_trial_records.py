@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from trial_records import ANSWER, FACTS, TRIAL, failure, proof
 
 from hybridalloc.benchmarking.records import RecordFolder, TrialRecord
+from hybridalloc.errors import InputError
 from hybridalloc.solver import Infeasibility
 
 RECORDS = {
@@ -67,7 +69,11 @@ def test_of_the_same_trial_the_newest_record_counts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"[]", b"{}", b'{"format": "hybridalloc/trial"}', b"\xff\xfe"]
+    "content",
+    [
+        *(b"", b"[]", b"[" * 100_000, b"{}", b"\xff\xfe"),
+        b'{"format": "hybridalloc/trial"}',
+    ],
 )
 def test_a_file_that_is_no_record_is_left_out_with_a_warning(
     content: bytes, tmp_path: Path
@@ -77,8 +83,36 @@ def test_a_file_that_is_no_record_is_left_out_with_a_warning(
         assert RecordFolder(tmp_path).read() == ()
 
 
-def test_a_record_with_a_field_of_another_kind_is_none(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "odd",
+    [{"seed": "many"}, {"time_s": math.nan}, {"slow_s": -1}, {"bound_s": math.inf}],
+)
+def test_a_record_with_a_field_of_another_kind_is_none(
+    odd: dict[str, object], tmp_path: Path
+) -> None:
     values = json.loads(json.dumps(RECORDS["answered"].as_json()))
-    (tmp_path / "odd.json").write_text(json.dumps({**values, "seed": "many"}))
+    (tmp_path / "odd.json").write_text(json.dumps({**values, **odd}))
     with pytest.warns(UserWarning, match="no record"):
         assert RecordFolder(tmp_path).read() == ()
+
+
+def test_the_record_of_another_trial_settles_none(tmp_path: Path) -> None:
+    folder, other = RecordFolder(tmp_path), replace(TRIAL, seed=TRIAL.seed + 1)
+    folder.write(RECORDS["answered"])
+    folder.file(other).write_bytes(folder.file(TRIAL).read_bytes())
+    assert folder.is_settled(TRIAL)
+    assert not folder.is_settled(other)
+
+
+def test_a_folder_that_may_not_be_read_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> bool:
+        raise PermissionError(13, "Permission denied")
+
+    folder = RecordFolder(tmp_path)
+    monkeypatch.setattr(Path, "exists", refused)
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert not folder.is_settled(TRIAL)
+    with pytest.raises(InputError, match="expected a folder to read and to write"):
+        folder.create()

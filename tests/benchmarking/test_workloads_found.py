@@ -40,10 +40,30 @@ def test_a_program_named_twice_is_one(mixed: Path) -> None:
     assert both == find_workloads([mixed])
 
 
+def test_a_program_and_its_copy_elsewhere_are_one(mixed: Path) -> None:
+    again = shutil.copytree(mixed, mixed / "again")
+    assert len(find_workloads([mixed, again])) == 2
+
+
 def test_a_workload_folder_and_a_text_may_be_named_themselves(mixed: Path) -> None:
     folder = mixed / "lstm_lm_b64_s128"
     text = folder / "before_msa.hlo.gz"
     assert {x.path for x in find_workloads([folder, text])} == {folder, text}
+
+
+def test_a_folder_with_one_that_cannot_be_read_is_an_error(
+    mixed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_file = Path.is_file
+
+    def refused(path: Path) -> bool:
+        if path.parent.name == "empty":
+            raise PermissionError(13, "Permission denied", str(path))
+        return is_file(path)
+
+    monkeypatch.setattr(Path, "is_file", refused)
+    with pytest.raises(InputError, match=r"cannot read this folder: .*empty"):
+        find_workloads([mixed])
 
 
 @pytest.mark.parametrize("name", ["empty", "nowhere"])
