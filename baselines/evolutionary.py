@@ -176,7 +176,7 @@ class _Decoder:
         self._plan, self._simulator, self._run = plan, simulator, run
         self._record = record
         self._most_across = plan.problem.target.cross_program_prefetches
-        across = cross_program_stays(plan.program, plan.loops)
+        across = cross_program_stays(plan.problem, plan.loops)
         stays = until_expired(run, candidate_stays(plan.problem, plan.loops))
         self._genes = [
             *(_Gene(stay, True) for stay in across if self._most_across),

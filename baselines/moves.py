@@ -165,7 +165,7 @@ class Moves:
         """
         plan = self._plan
         left = plan.problem.target.cross_program_prefetches - plan.cross_programs
-        stays = cross_program_stays(plan.program, plan.loops) if left > 0 else []
+        stays = cross_program_stays(plan.problem, plan.loops) if left > 0 else []
         timely = until_expired(self._run, stays)
         savings = [(-self._cross_program_saving(x), i) for i, x in enumerate(timely)]
         for saving, i in until_expired(self._run, sorted(savings)[:limit]):

@@ -175,7 +175,7 @@ class _Draw:
         return begin + unit * self._between(0, (end - begin - fields.size) // unit)
 
     def _cross_programs(self) -> None:
-        stays = cross_program_stays(self.plan.program, self.plan.loops)
+        stays = cross_program_stays(self.plan.problem, self.plan.loops)
         limit = self.plan.problem.target.cross_program_prefetches
         for stay in self._some(stays, limit):
             if not self.plan.placed[stay.buffer]:

@@ -1,7 +1,14 @@
 """Memory mapping for compiled ML programs."""
 
+from hybridalloc.compiler.capture import capture
 from hybridalloc.compose import BestOf, Chain, FirstOf, Share, Together, Within
-from hybridalloc.errors import HybridAllocError, InputError, StrategyError, UsageError
+from hybridalloc.errors import (
+    CompilerError,
+    HybridAllocError,
+    InputError,
+    StrategyError,
+    UsageError,
+)
 from hybridalloc.io.target_file import get_target
 from hybridalloc.memory_map import Allocation, Eviction, MemoryMap, Origin, Slice
 from hybridalloc.problem import CostModel, Problem
@@ -17,6 +24,7 @@ __all__ = [
     "BestOf",
     "Buffer",
     "Chain",
+    "CompilerError",
     "CostModel",
     "Eviction",
     "FirstOf",
@@ -45,6 +53,7 @@ __all__ = [
     "Verdict",
     "Within",
     "bounded",
+    "capture",
     "get_target",
     "solve",
     "verify",

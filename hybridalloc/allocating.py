@@ -11,7 +11,7 @@ from hybridalloc.stays import Stay
 
 def allocate(
     stay: Stay,
-    offset: int,
+    offset: int | None,
     span: Span,
     *,
     slices: tuple[Slice, ...] = (),
@@ -21,7 +21,7 @@ def allocate(
 
     Args:
         stay: Which accesses it serves.
-        offset: Bytes.
+        offset: Bytes; ``None`` if still to be found.
         span: When it needs its place.
         slices: Those of its prefetch.
         eviction: Its copy back, if it needs one.
@@ -38,7 +38,7 @@ def allocate(
 
 
 def allocate_cross_program(
-    stay: Stay, offset: int, spans: Sequence[Span]
+    stay: Stay, offset: int | None, spans: Sequence[Span]
 ) -> tuple[Allocation, ...]:
     """The allocations of a cross-program prefetch.
 

@@ -9,6 +9,7 @@ from typing import cast
 from hybridalloc.errors import UsageError
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.objective import Robust
+from hybridalloc.pins import pinned
 from hybridalloc.problem import CostModel, Problem
 from hybridalloc.target import Target
 
@@ -64,6 +65,32 @@ def read(
         capacity=capacity,
         max_slices=max_slices,
     )
+
+
+def restricted(
+    problem: Problem, warm_start: MemoryMap | None
+) -> tuple[Problem, MemoryMap | None]:
+    """The problem for expressible maps alone, and what counts of a warm start.
+
+    Raises:
+        UsageError: The program has pinned buffers, or the warm start is not valid.
+    """
+    from hybridalloc.checker import check
+    from hybridalloc.expressible import project
+
+    if found := pinned(problem.program):
+        name = problem.program.buffers[found[0]].name
+        raise UsageError(
+            f"expressible: buffer {name} must be in fast memory, which XLA cannot be "
+            f"told (expected a program without pinned buffers)"
+        )
+    only = problem.restricted()
+    if warm_start is None:
+        return only, None
+    if violations := check(problem, warm_start):
+        message = violations[0].message
+        raise UsageError(f"the warm start is not a valid map: {message}")
+    return only, project(only, warm_start)
 
 
 def robust_objective(problem: Problem, warm_start: MemoryMap | None) -> Robust:

@@ -6,7 +6,7 @@ same numbers as coefficients in flat arrays, for inner loops.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybridalloc.arrays import Floats, Ints
-from hybridalloc.problem import CostModel, Problem
-from hybridalloc.program import Access, Instruction
+from hybridalloc.problem import Problem
+from hybridalloc.program import Access, Instruction, Observation
 from hybridalloc.target import MemorySpace, Target
 
 _MOST_RUNS = 10**300
@@ -37,9 +37,9 @@ def elapsed(problem: Problem, t: int, fast: Collection[int]) -> float:
     """
     instruction = problem.program.instructions[t]
     served = _served(instruction, fast)
-    if problem.cost_model is CostModel.ROOFLINE:
+    if not problem.observations[t]:
         return _roofline(problem.target, instruction, served)
-    return _cycles(problem.target, instruction, served)
+    return _cycles(problem.target, instruction, problem.observations[t], served)
 
 
 def idle(problem: Problem, t: int, fast: Collection[int]) -> float:
@@ -90,11 +90,16 @@ def _fast_bytes(instruction: Instruction, fast: frozenset[int]) -> int:
     )
 
 
-def _cycles(target: Target, instruction: Instruction, fast: frozenset[int]) -> float:
+def _cycles(
+    target: Target,
+    instruction: Instruction,
+    observations: Sequence[Observation],
+    fast: frozenset[int],
+) -> float:
     """The rows of the table in docs/model.md, in its order."""
     roofline = _roofline(target, instruction, fast)
     all_slow = _roofline(target, instruction, frozenset())
-    estimates = _Estimates.of(instruction, target.clock_hz)
+    estimates = _Estimates.of(instruction, observations, target.clock_hz)
     named_bytes = _fast_bytes(instruction, estimates.named)
     if fast in estimates.further:
         return max(roofline, estimates.further[fast])
@@ -121,8 +126,9 @@ class _Estimates:
     """The other placements, each by the buffers accessed in fast memory."""
 
     @staticmethod
-    def of(instruction: Instruction, clock_hz: float) -> _Estimates:
-        seen = instruction.observations
+    def of(
+        instruction: Instruction, seen: Sequence[Observation], clock_hz: float
+    ) -> _Estimates:
         h = next((x for x in seen if not x.fast), None)
         m = next((x for x in seen if x.fast), None)
         named = _served(instruction, m.fast) if m else frozenset()
@@ -210,7 +216,7 @@ def compile_costs(problem: Problem) -> Costs:
     program, target = problem.program, problem.target
     accesses = [a for i in program.instructions for a in i.accesses]
     first_access = _firsts(len(i.accesses) for i in program.instructions)
-    lines = _floats([_line(problem, i) for i in program.instructions]).reshape(-1, 5)
+    lines = _floats([_line(problem, t) for t in range(len(program))]).reshape(-1, 5)
     return Costs(
         first_access=first_access,
         slow_s=_floats([traffic_s(target.slow, a) for a in accesses]),
@@ -233,16 +239,12 @@ def compile_costs(problem: Problem) -> Costs:
     )
 
 
-def _line(
-    problem: Problem, instruction: Instruction
-) -> tuple[float, float, float, float, float]:
+def _line(problem: Problem, t: int) -> tuple[float, float, float, float, float]:
     """The instruction's ``empty_s``, ``extra_s``, ``floor_s``, ``line_s``, slope."""
-    none = 0.0, 0.0, 0.0, 0.0, 0.0
-    if problem.cost_model is CostModel.ROOFLINE:
-        return none
-    estimates = _Estimates.of(instruction, problem.target.clock_hz)
+    estimates = _estimates(problem, t)
     if estimates.h is None:
-        return none
+        return 0.0, 0.0, 0.0, 0.0, 0.0
+    instruction = problem.program.instructions[t]
     all_slow = _roofline(problem.target, instruction, frozenset())
     h, m = max(estimates.h, all_slow), estimates.m
     named_bytes = _fast_bytes(instruction, estimates.named)
@@ -253,17 +255,18 @@ def _line(
     return h, 0.0, m, 0.0, 0.0
 
 
+def _estimates(problem: Problem, t: int) -> _Estimates:
+    instruction = problem.program.instructions[t]
+    return _Estimates.of(instruction, problem.observations[t], problem.target.clock_hz)
+
+
 def _compile_seen(problem: Problem, first_access: Ints) -> dict[str, NDArray[Any]]:
     """The further observed placements, as the arrays of ``Costs`` that hold them."""
     counts: list[int] = []
     seconds: list[float] = []
     placements: list[list[int]] = []
-    for first, instruction in zip(
-        first_access.tolist(), problem.program.instructions, strict=False
-    ):
-        further: dict[frozenset[int], float] = {}
-        if problem.cost_model is CostModel.CYCLES:
-            further = _Estimates.of(instruction, problem.target.clock_hz).further
+    for t, instruction in enumerate(problem.program.instructions):
+        first, further = int(first_access[t]), _estimates(problem, t).further
         counts.append(len(further))
         seconds += further.values()
         placements += [

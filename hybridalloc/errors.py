@@ -6,6 +6,7 @@ of wrong input to the system as a whole::
     HybridAllocError
     ├── InputError     a file that cannot be read, or that says something impossible
     ├── UsageError     a strategy, target or option that does not exist or apply
+    ├── CompilerError  a compile that did not give what was asked of it
     └── StrategyError  a strategy that broke its contract: a defect, not bad input
 """
 
@@ -29,6 +30,10 @@ class InputError(HybridAllocError):
 
 class UsageError(HybridAllocError):
     """A request that cannot be met, such as an unknown strategy or target."""
+
+
+class CompilerError(HybridAllocError):
+    """A compile that did not give what was asked of it: says of what, and why."""
 
 
 class StrategyError(HybridAllocError):

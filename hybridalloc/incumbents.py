@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from hybridalloc.counting import counted, counted_outcome
 from hybridalloc.errors import StrategyError, UsageError
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.objective import Robust
@@ -104,6 +105,7 @@ class Incumbents:
         Raises:
             StrategyError: It would be the best, and is not valid.
         """
+        memory_map = counted(self.simulator.problem, memory_map)
         rival = self._best_score
         if self._waiting is not None:
             rival = self._score(self._waiting.map)
@@ -145,6 +147,7 @@ class Incumbents:
         Raises:
             StrategyError: Its map is not valid, or a claim contradicts the best map.
         """
+        outcome = counted_outcome(self.simulator.problem, outcome)
         if outcome.map is not None:
             self.offer(outcome.map)
         self.settle()

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from hybridalloc.simulator import Simulator
 
 MODELS = (CostModel.ROOFLINE, CostModel.CYCLES)
-"""The cost models of a robust objective, in the order of all its pairs."""
+"""The cost models of a robust objective, in the order of all its pairs; of a problem
+under ``learned``, that is the second one."""
 
 
 class Objective(Protocol):
@@ -57,9 +58,9 @@ class Robust:
 
     def __post_init__(self) -> None:
         models = tuple(problem.cost_model for problem in self.problems)
-        if models != MODELS:
+        if models not in (MODELS, (CostModel.ROOFLINE, CostModel.LEARNED)):
             raise ValueError(f"robust: cost models {models}, expected {MODELS}")
-        for model, limit_s in zip(MODELS, self.limits_s, strict=True):
+        for model, limit_s in zip(models, self.limits_s, strict=True):
             if not 0 <= limit_s < math.inf:
                 raise ValueError(f"robust: a {model} time of {limit_s} s, not finite")
 
@@ -68,21 +69,23 @@ class Robust:
         """The objective of being worse than a map under neither cost model.
 
         Args:
-            problem: Of whatever cost model.
+            problem: Under ``learned``, that takes the place of ``cycles``.
             reference: A valid map.
 
         Raises:
             UsageError: The program carries no estimates, so one model is missing, or
                 a time of the reference is not finite.
         """
-        if not problem.has_estimates:
+        learned = problem.cost_model is CostModel.LEARNED
+        if not (learned or problem.has_estimates):
             raise UsageError(
                 f"robust: program {problem.program.name} has no compiler's estimates "
-                f"for cost model 'cycles' (expected cycles.csv beside the program, or "
-                f"observations in its file)"
+                f"for cost model 'cycles' (expected cycles.csv beside the program, "
+                f"observations in its file, or cost model 'learned')"
             )
-        roofline, cycles = (replace(problem, cost_model=model) for model in MODELS)
-        unlimited = cls((roofline, cycles), (0.0, 0.0))
+        roofline = replace(problem, cost_model=CostModel.ROOFLINE)
+        second = problem if learned else replace(problem, cost_model=CostModel.CYCLES)
+        unlimited = cls((roofline, second), (0.0, 0.0))
         try:
             return replace(unlimited, limits_s=unlimited.times_s(reference))
         except ValueError as error:
@@ -108,19 +111,15 @@ class Robust:
         )
         return roofline, cycles
 
+    def by_model(self, pair: tuple[float, float]) -> dict[str, float]:
+        """A value for each of the two models, by its name."""
+        models = (problem.cost_model.value for problem in self.problems)
+        return dict(zip(models, pair, strict=True))
+
     @cached_property
     def _simulators(self) -> tuple[Simulator, Simulator]:
         roofline, cycles = self.problems
         return _simulator(roofline), _simulator(cycles)
-
-
-def by_model(pair: tuple[float, float]) -> dict[str, float]:
-    """A value for each of ``MODELS`` by its name.
-
-    >>> by_model((4.0, 9.0))
-    {'roofline': 4.0, 'cycles': 9.0}
-    """
-    return {model.value: value for model, value in zip(MODELS, pair, strict=True)}
 
 
 def score(times_s: tuple[float, float], limits_s: tuple[float, float]) -> float:

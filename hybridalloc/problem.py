@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 
+from hybridalloc.learned.prediction import predict
 from hybridalloc.memory_map import MemoryMap
-from hybridalloc.program import Program
+from hybridalloc.program import Observation, Program
 from hybridalloc.target import Target
 
 
@@ -17,6 +19,8 @@ class CostModel(StrEnum):
     """Compute and memory traffic overlap: what XLA's own solver believes."""
     CYCLES = "cycles"
     """The compiler's later estimates, where the program carries them."""
+    LEARNED = "learned"
+    """Those estimates as a small model predicts them, for every program."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,9 @@ class Problem:
     compiler_map: MemoryMap | None = None
     """The compiler's own answer, where the input carries it. Only the strategy
     ``replay`` may look at it."""
+    expressible: bool = False
+    """Whether only maps count that XLA can be told to carry out: strategies look among
+    their stays (``candidate_stays``), and other maps are projected onto them."""
 
     def __post_init__(self) -> None:
         _ = self.target.capacity  # known from here on
@@ -37,7 +44,8 @@ class Problem:
             raise ValueError(
                 f"program {self.program.name}: cost model 'cycles' needs the "
                 f"compiler's estimates, and no instruction has any (expected "
-                f"cycles.csv beside the program, or observations in its file)"
+                f"cycles.csv beside the program, or observations in its file; "
+                f"'learned' predicts them)"
             )
 
     @property
@@ -45,6 +53,25 @@ class Problem:
         """Whether any instruction carries the compiler's estimate."""
         return any(i.observations for i in self.program.instructions)
 
+    @cached_property
+    def observations(self) -> tuple[tuple[Observation, ...], ...]:
+        """For each instruction, the estimates that its cost model goes by.
+
+        None under ``roofline``, its own under ``cycles``, and predicted ones, whatever
+        it carries, under ``learned``.
+        """
+        if self.cost_model is CostModel.LEARNED:
+            return predict(self.program, self.target)
+        if self.cost_model is CostModel.CYCLES:
+            return tuple(i.observations for i in self.program.instructions)
+        return ((),) * len(self.program)
+
     def with_capacity(self, capacity: int) -> Problem:
         """The same problem with this many bytes of fast memory."""
         return replace(self, target=self.target.with_capacity(capacity))
+
+    def restricted(self) -> Problem:
+        """The same problem, for maps that XLA can be told to carry out."""
+        engine = replace(self.target.copy_engine, max_slices=1)
+        target = replace(self.target, copy_engine=engine)
+        return replace(self, target=target, expressible=True)

@@ -115,6 +115,9 @@ class Instruction:
     observations: tuple[Observation, ...] = ()
     """Estimates for the ``cycles`` model; the first with no buffer in fast memory
     is ``h``, the first with some is ``m``."""
+    kind: str = ""
+    """What it does, for the ``learned`` model: of HLO the opcode, and of a fusion its
+    kind and heaviest opcode, such as ``loop-fusion/reduce``; nothing if unknown."""
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.compute_s) and self.compute_s >= 0):

@@ -10,13 +10,13 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from hybridalloc.arguments import read, require, robust_objective
+from hybridalloc.arguments import read, require, restricted, robust_objective
 from hybridalloc.compose import as_solver, name_of
 from hybridalloc.errors import UsageError
 from hybridalloc.incumbents import Incumbents
 from hybridalloc.interruption import STAND_INS, is_interrupt
 from hybridalloc.memory_map import MemoryMap
-from hybridalloc.objective import Robust, by_model
+from hybridalloc.objective import Robust
 from hybridalloc.packing.occupancy import occupancy
 from hybridalloc.problem import CostModel, Problem
 from hybridalloc.solver import (
@@ -52,6 +52,7 @@ def solve(
     capacity: int | None = None,
     max_slices: int | None = None,
     robust: bool = False,
+    expressible: bool = False,
 ) -> Result:
     """Look for the valid memory map of least simulated time.
 
@@ -78,11 +79,14 @@ def solve(
             target's.
         robust: Look for a map that is slower than the warm start under neither cost
             model, and of these for the least geometric mean of the two times.
+        expressible: Look among the maps that XLA can be told to carry out
+            (docs/deploying.md); what is found elsewhere is projected onto these.
 
     Raises:
         UsageError: The strategy, target or an option does not exist or apply, or the
             warm start is not valid; or ``robust`` without a warm start, or for a
-            program without the compiler's estimates.
+            program without the compiler's estimates; or ``expressible`` for a program
+            with pinned buffers.
         InputError: The path cannot be read as a problem.
         StrategyError: The strategy handed back an invalid map or a contradiction.
     """
@@ -97,6 +101,8 @@ def solve(
         workers=workers,
     )
     problem = read(problem, target, cost_model, capacity, max_slices)
+    if expressible:
+        problem, warm_start = restricted(problem, warm_start)
     objective = robust_objective(problem, warm_start) if robust else None
     incumbents = _begin(problem, name_of(solver), time_limit, callback, objective)
     try:
@@ -192,8 +198,8 @@ def _robust(result: Result, objective: Robust) -> Result:
     times_s = objective.times_s(result.map)
     return replace(
         result,
-        times_s=by_model(times_s),
-        speedups_vs_start=by_model(objective.speedups(times_s)),
+        times_s=objective.by_model(times_s),
+        speedups_vs_start=objective.by_model(objective.speedups(times_s)),
     )
 
 

@@ -19,10 +19,10 @@ from hybridalloc.program import Loop, Memory, Program
 
 MAX_PAIRS = 16
 """Up to so many accesses, every run of a buffer's accesses is a stay."""
-MAX_CROSS_PROGRAM = 64
-"""About the most stays of a buffer that are tried as cross-program prefetches."""
 OVERLAP = 4
 """Beyond that, runs of one length begin this many times in that length."""
+MAX_CROSS_PROGRAM = 64
+"""About the most stays of a buffer that are tried as cross-program prefetches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +82,16 @@ class Lifetime:
                 if key not in seen:
                     seen.add(key)
                     yield stay
+
+    def whole(self) -> Iterator[Stay]:
+        """The stays of all accesses that XLA can be told of (docs/deploying.md).
+
+        Produced, or prefetched once outside all loops; without an eviction.
+        """
+        for stay in self.stays_of(0, len(self) - 1) if self._points else ():
+            is_whole = (stay.first, stay.last) == (0, len(self) - 1)
+            if is_whole and not stay.evicts and (stay.produced or stay.body is None):
+                yield stay
 
     def stays_of(self, first: int, last: int) -> Iterator[Stay]:
         """The stays of these accesses: in the loop around them, or spanning loops."""
@@ -170,14 +180,41 @@ class Lifetime:
 
 
 def candidate_stays(problem: Problem, loops: Loops) -> Iterator[Stay]:
-    """Every stay of the buffers that may be in fast memory and need not be."""
+    """Every stay of the buffers that may be in fast memory and need not be.
+
+    Of an expressible problem those that XLA can be told of.
+    """
+    floor = issue_points(problem.program)[0] if problem.expressible else 0
     for buffer in free(problem):
-        yield from Lifetime(problem.program, loops, buffer).stays()
+        lifetime = Lifetime(problem.program, loops, buffer)
+        if not problem.expressible:
+            yield from lifetime.stays()
+            continue
+        for stay in lifetime.whole():
+            yield replace(stay, earliest=max(stay.earliest, floor))
 
 
-def cross_program_stays(program: Program, loops: Loops) -> list[Stay]:
-    """Stays from point 0, until each access, of the inputs that may be there then."""
+def issue_points(program: Program) -> list[int]:
+    """The points at which XLA can be told to issue a prefetch, in order.
+
+    Right after an instruction outside all loops that accesses memory, or after a loop;
+    and before the first that does, where all parameters are known. Others are as good
+    as the last of these before them.
+    """
+    working = [t for t, x in enumerate(program.instructions) if x.accesses]
+    within = {t for loop in program.loops for t in range(loop.start, loop.end)}
+    ends = {loop.end for loop in program.loops} - within
+    after = {t + 1 for t in {*working, *ends} - within if t + 1 < len(program)}
+    return sorted({*working[:1], *after})
+
+
+def cross_program_stays(problem: Problem, loops: Loops) -> list[Stay]:
+    """Stays from point 0, until each access, of the inputs that may be there then.
+
+    Of an expressible problem those that hold their place until the end.
+    """
     stays: list[Stay] = []
+    program = problem.program
     for index, buffer in enumerate(program.buffers):
         written = any(use.access.writes for use in program.uses[index])
         if not (buffer.is_input and buffer.cross_program and buffer.size):
@@ -189,7 +226,14 @@ def cross_program_stays(program: Program, loops: Loops) -> list[Stay]:
         lasts = {*range(0, len(lifetime), step), len(lifetime) - 1} if step else ()
         found = [lifetime.stay(0, last, None) for last in sorted(lasts)]
         by_last = {stay.last: replace(stay, start=0) for stay in found if stay}
-        stays += by_last.values()
+        if problem.expressible:
+            last = len(lifetime) - 1
+            held = (
+                (replace(by_last[last], end=len(program)),) if last in by_last else ()
+            )
+            stays += held
+        else:
+            stays += by_last.values()
     return stays
 
 

@@ -10,6 +10,8 @@ from hypothesis import HealthCheck, settings
 
 from hybridalloc.cli import main
 
+pytest_plugins = ("compiler_fixtures",)
+
 ROOT = Path(__file__).parent.parent
 
 # The machine may be busy, and the first examples compile and load what others do not.

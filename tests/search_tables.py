@@ -65,7 +65,7 @@ def workspace_of(given: Problem, *start: Allocation) -> Workspace:
     return Workspace(
         Goal((given,), (1.0,), (math.inf,)),
         list(candidate_stays(given, loops)),
-        cross_program_stays(given.program, loops),
+        cross_program_stays(given, loops),
         MemoryMap(start),
     )
 

@@ -163,7 +163,7 @@ class Walk:
         return Workspace(
             Goal(tuple(self.problems), (1.0,) * count, (math.inf,) * count),
             list(candidate_stays(self.problems[0], loops)),
-            cross_program_stays(program, loops),
+            cross_program_stays(self.problems[0], loops),
             start,
         )
 

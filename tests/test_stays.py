@@ -145,12 +145,12 @@ def test_of_many_accesses_the_choice_of_runs_grows_little_faster_than_they(
 
 def test_of_many_accesses_few_runs_are_tried_as_cross_program_prefetches() -> None:
     of = problem((W,), *((reads(0),) for _ in range(1000)))
-    found = cross_program_stays(of.program, Loops(of.program))
+    found = cross_program_stays(of, Loops(of.program))
     assert len(found) < 100
     assert {1, 1000} <= {stay.end for stay in found}
 
 
 def test_only_inputs_that_are_neither_written_nor_outputs_cross_programs() -> None:
     of = problem((W, X, DONATED), (reads(0), writes(1)), (reads(0), updates(2)))
-    found = cross_program_stays(of.program, Loops(of.program))
+    found = cross_program_stays(of, Loops(of.program))
     assert [(x.buffer, x.start, x.end) for x in found] == [(0, 0, 1), (0, 0, 2)]

@@ -65,7 +65,7 @@ class StayFinder:
         self._program, self._loops, self._points = program, loops, points
         self._free = frozenset(free(problem))
         self._cross_program: dict[int, list[Stay]] = defaultdict(list)
-        for stay in cross_program_stays(program, loops):
+        for stay in cross_program_stays(problem, loops):
             self._cross_program[stay.buffer].append(stay)
         self._lifetimes: dict[int, Lifetime] = {}
 

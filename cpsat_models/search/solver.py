@@ -93,7 +93,7 @@ class Search:
             return []
         goal, loops = _goal(problem, run), Loops(problem.program)
         stays = list(until_expired(run, candidate_stays(problem, loops)))
-        crosses = cross_program_stays(problem.program, loops)
+        crosses = cross_program_stays(problem, loops)
         if run.expired or not (stays or crosses):
             return []
         return [

@@ -12,6 +12,7 @@ from hybridalloc.cli.options import (
     BoundTime,
     Capacity,
     Input,
+    IsExpressible,
     IsRobust,
     Json,
     MaxSlices,
@@ -63,6 +64,7 @@ def solve(
     workers: Workers = 1,
     warm_start: WarmStart = None,
     is_robust: IsRobust = False,
+    is_expressible: IsExpressible = False,
     out: Annotated[
         Path | None,
         typer.Option(metavar="MAP.json", help="Write the map.", show_default=False),
@@ -79,7 +81,9 @@ def solve(
         problem = read_given(step, input_path, target, cost_model, capacity, max_slices)
         start = None if warm_start is None else given_map(warm_start, problem)
         references = reference_times(problem)
-        case = Case(str(input_path), problem, references, start, is_robust)
+        case = Case(
+            str(input_path), problem, references, start, is_robust, is_expressible
+        )
         result = _answer(case, strategy, given, step)
     found = record(case.path, problem, result, case.references)
     written, failure = write_best(result.map, problem, out)

@@ -10,11 +10,14 @@ import typer
 from hybridalloc.cli import (
     answers,
     bench,
+    capturing,
     comparison,
+    deploying,
     inspection,
     listings,
     picture,
     proofs,
+    tuning,
     understanding,
 )
 from hybridalloc.cli.output import show
@@ -56,6 +59,9 @@ _COMMANDS: dict[str, Callable[..., int]] = {
     "check": inspection.check,
     "info": inspection.info,
     "convert": inspection.convert,
+    "capture": capturing.capture,
+    "apply": deploying.apply,
+    "tune": tuning.tune,
     "explain": understanding.explain,
     "diff": understanding.diff,
     "show": picture.picture,

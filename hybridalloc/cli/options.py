@@ -106,6 +106,13 @@ IsRobust = Annotated[
         "geometric mean of both.",
     ),
 ]
+IsExpressible = Annotated[
+    bool,
+    typer.Option(
+        "--expressible",
+        help="Look among the maps that XLA can be told to carry out, for `apply`.",
+    ),
+]
 Seed = Annotated[int, typer.Option(min=0, help="The same seed, the same map.")]
 Workers = Annotated[int, typer.Option(min=1, help="Processes or threads.")]
 Rows = Annotated[int, typer.Option(min=1, help="The most rows of a table.")]

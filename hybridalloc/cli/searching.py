@@ -83,6 +83,8 @@ class Case:
     warm_start: MemoryMap | None = None
     is_robust: bool = False
     """Whether the warm start is one of these, under both cost models."""
+    is_expressible: bool = False
+    """Whether only maps count that XLA can be told to carry out."""
 
 
 def search(case: Case, strategy: str, limits: Limits, step: Step) -> Result:
@@ -103,6 +105,7 @@ def search(case: Case, strategy: str, limits: Limits, step: Step) -> Result:
         warm_start=case.warm_start,
         callback=improved,
         robust=case.is_robust,
+        expressible=case.is_expressible,
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 
+from hybridalloc.counting import counted, counted_outcome
 from hybridalloc.errors import UsageError
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.objective import Objective
@@ -84,6 +85,7 @@ class Best:
         """Keep and report a map if it is better."""
         if memory_map is self.map:
             return
+        memory_map = counted(self.problem, memory_map)
         score = self.objective.score(memory_map)
         if score < self.score:
             self.run.report(memory_map)
@@ -111,6 +113,7 @@ class Best:
                 )
             except TimeoutError:
                 return UNANSWERED
+            outcome = counted_outcome(self.problem, outcome)
             if outcome.map is not None:
                 offer(outcome.map)
         bounds = [x for x in (self.bound, outcome.bound) if x is not None]

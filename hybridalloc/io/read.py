@@ -8,9 +8,11 @@ from pathlib import Path
 from hybridalloc.errors import InputError, UsageError
 from hybridalloc.io import json_format
 from hybridalloc.io.files import is_folder, read_text
-from hybridalloc.io.hlo.reader import parse_hlo
+from hybridalloc.io.hlo.reader import HloProgram, parse_hlo
 from hybridalloc.io.target_file import get_target
-from hybridalloc.io.xla.dump import XlaDump, read_dump
+from hybridalloc.io.xla.captured import captured_target
+from hybridalloc.io.xla.dump import XlaDump, has_program, read_dump
+from hybridalloc.io.xla.msa_tables import find_tables, read_tables
 from hybridalloc.problem import CostModel, Problem
 from hybridalloc.target import Target
 
@@ -23,6 +25,8 @@ class Input:
 
     problem: Problem
     dump: XlaDump | None = None
+    hlo: HloProgram | None = None
+    """The HLO that the program was read from, if it was."""
 
 
 def read_problem(
@@ -83,7 +87,7 @@ def read_input(
             found = Input(json_format.loads_problem(text, path))
             machine = machine or found.problem.target
         else:
-            machine = machine or get_target(DEFAULT_TARGET)
+            machine = machine or get_target(captured_target(path) or DEFAULT_TARGET)
             found = _read_xla(path, text, _sized(machine, capacity))
         problem = replace(
             found.problem,
@@ -117,8 +121,13 @@ def _sliced(target: Target, max_slices: int | None) -> Target:
 
 
 def _read_xla(path: Path, text: str | None, target: Target) -> Input:
-    """A module's text, or the folder at this path if there is none."""
+    """XLA's tables, a module's text, or the folder at this path if there is none."""
+    tables = None if has_program(path) else find_tables(path)
+    if tables is not None:
+        return Input(read_tables(tables, target))
     if text is not None:
-        return Input(Problem(parse_hlo(text, path, target).program, target))
+        hlo = parse_hlo(text, path, target)
+        return Input(Problem(hlo.program, target), hlo=hlo)
     dump = read_dump(path, target)
-    return Input(Problem(dump.program, target, compiler_map=dump.compiler_map), dump)
+    problem = Problem(dump.program, target, compiler_map=dump.compiler_map)
+    return Input(problem, dump, dump.hlo)

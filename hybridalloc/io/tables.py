@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -76,3 +77,19 @@ def integers(row: dict[str, str], column: str) -> list[int]:
     """
     parts = [part for part in row[column].split(";") if part.strip()]
     return [integer({column: part}, column) for part in parts]
+
+
+def seconds(row: dict[str, str], column: str) -> float:
+    """The time in a column, at least 0.
+
+    Raises:
+        ValueError: It is none.
+    """
+    text = row[column].strip()
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise ValueError(f"{column}: expected seconds, got {text[:40]!r}")
+    return value

@@ -9,7 +9,7 @@ from itertools import groupby
 
 from hybridalloc.checker import check
 from hybridalloc.memory_map import MemoryMap
-from hybridalloc.problem import Problem
+from hybridalloc.problem import CostModel, Problem
 from hybridalloc.solver import Infeasibility, Result, Status
 
 
@@ -187,7 +187,10 @@ def _mean_speedups(rows: list[Record]) -> dict[str, float] | None:
     robust = [row.speedups_vs_start for row in rows if row.speedups_vs_start]
     if not robust:
         return None
-    means = {model: geometric_mean(x[model] for x in robust) for model in robust[0]}
+    means = {
+        model.value: geometric_mean(x[model] for x in robust if model in x)
+        for model in CostModel
+    }
     return {model: mean for model, mean in means.items() if mean is not None}
 
 

@@ -129,7 +129,7 @@ class Difference:
     """The one that ``buffers`` and ``instructions`` are about."""
     capacity_bytes: int
     times: tuple[Times, ...]
-    """Under that cost model first, then under the other one where there is one."""
+    """Under that cost model first, then under the others, as far as there are any."""
     a: Figures
     b: Figures
     overlap: Overlap

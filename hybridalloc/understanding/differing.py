@@ -99,11 +99,12 @@ class _Side:
 
 
 def _simulators(problem: Problem) -> Iterator[Simulator]:
-    """A simulator for each cost model that there is, that of the problem first."""
-    models = [problem.cost_model, *(x for x in CostModel if x != problem.cost_model)]
-    for model in models:
-        if model is CostModel.CYCLES and not problem.has_estimates:
-            continue
+    """A simulator for each cost model that there is, that of the problem first.
+
+    Nobody is told of predicted estimates who did not ask for them.
+    """
+    others = [CostModel.ROOFLINE, *([CostModel.CYCLES] * problem.has_estimates)]
+    for model in dict.fromkeys((problem.cost_model, *others)):
         simulator = Simulator(replace(problem, cost_model=model))
         simulator.require_finite()
         yield simulator

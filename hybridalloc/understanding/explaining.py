@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hybridalloc.loops import Loops
 from hybridalloc.memory_map import Allocation, MemoryMap
-from hybridalloc.problem import CostModel, Problem
+from hybridalloc.problem import Problem
 from hybridalloc.program import Memory, Use
 from hybridalloc.simulator import Simulator
 from hybridalloc.understanding.explanation import (
@@ -120,9 +120,7 @@ def _limit(serving: Serving, use: Use) -> Limit:
     if use.access.read_bytes + use.access.write_bytes == 0:
         return Limit.NO_BYTES
     instruction = serving.problem.program.instructions[use.instruction]
-    estimated = (
-        serving.problem.cost_model is CostModel.CYCLES and instruction.observations
-    )
+    estimated = serving.problem.observations[use.instruction]
     computes = serving.elapsed(use.instruction) == instruction.compute_s
     return Limit.ESTIMATE if estimated and not computes else Limit.COMPUTE
 

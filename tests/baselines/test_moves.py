@@ -15,7 +15,7 @@ def test_cross_program_prefetches_that_are_there_count() -> None:
     """The target has one; each of two weights would save 6 s, and both fit."""
     of = problem((W, V), (reads(0),), (reads(1),))
     plan = Plan(of, Loops(of.program))
-    first, second = cross_program_stays(plan.program, plan.loops)
+    first, second = cross_program_stays(plan.problem, plan.loops)
     moves = Moves(plan, (), Run())
     assert plan.place_cross_program(first)
     assert plan.saving(second) == 6

@@ -72,7 +72,8 @@ ODD_VALUES: list[Any] = [
          "p:37: compiler_map.allocations[0]: allocation of buffer 2: expected 0 <= "
          "start < end, got start 3, end 3"),
         ('"cost_model": "cycles"', '"cost_model": "guess"',
-         "p:34: cost_model: expected 'roofline' or 'cycles', found \"guess\""),
+         "p:34: cost_model: expected 'roofline', 'cycles' or 'learned', "
+         "found \"guess\""),
         ('"cost_model": "cycles",', '"cost_model": "cycles"',
          "p:35: Invalid JSON: expected `,` or `}` (column 3)"),
     ],

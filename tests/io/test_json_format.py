@@ -41,7 +41,12 @@ def named_problems(draw: st.DrawFn) -> Problem:
     count = len(problem.program.buffers)
     names = draw(st.lists(st.text(), min_size=count, max_size=count, unique=True))
     instructions = [
-        replace(instruction, name=draw(st.text()), compute_s=draw(FLOATS))
+        replace(
+            instruction,
+            name=draw(st.text()),
+            compute_s=draw(FLOATS),
+            kind=draw(st.text()),
+        )
         for instruction in problem.program.instructions
     ]
     program = Program(
@@ -99,6 +104,7 @@ def test_the_documented_problem_reads_as_the_page_says() -> None:
         "accumulate",
         "finish",
     ]
+    assert [i.kind for i in problem.program.instructions] == ["dot", "", ""]
     assert problem.program.loops == (Loop(1, 2, trip_count=3),)
     assert [seen.fast for seen in problem.program.instructions[0].observations] == [
         (),

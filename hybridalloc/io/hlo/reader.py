@@ -13,6 +13,7 @@ from hybridalloc.errors import InputError
 from hybridalloc.io.collector import collector_paused
 from hybridalloc.io.hlo.activation import Activations
 from hybridalloc.io.hlo.cost_analysis import CostAnalysis, InstructionCost
+from hybridalloc.io.hlo.kind import Kinds
 from hybridalloc.io.hlo.module import HloModule
 from hybridalloc.io.hlo.opcodes import PASS_THROUGH
 from hybridalloc.io.hlo.parser import HloSyntaxError, parse_module
@@ -132,6 +133,7 @@ class _Reader:
         self.schedule = schedule
         self.storage = Storage(module, schedule)
         self.costs = CostAnalysis(module)
+        self.kinds = Kinds(module)
         self.inputs = self._sources()
         self.outputs = self._outputs()
         self.weights = self._weights(Activations(module))
@@ -139,13 +141,14 @@ class _Reader:
 
     def instructions(self, flops_per_second: float) -> Iterator[Instruction]:
         for time, step in enumerate(self.schedule.steps):
-            name = step.instruction.name
+            name, kind = step.instruction.name, self.kinds.kind(step.instruction)
             if step.instruction.opcode in TRANSPARENT:
-                yield Instruction(name)
+                yield Instruction(name, kind=kind)
                 continue
             cost = self.costs.cost(step.instruction)
             seconds = 0 if step.asynchronous else cost.flops / flops_per_second
-            yield Instruction(name, seconds, tuple(self._accesses(time, step, cost)))
+            accesses = tuple(self._accesses(time, step, cost))
+            yield Instruction(name, seconds, accesses, kind=kind)
 
     def buffers(self) -> Iterator[Buffer]:
         names: Counter[str] = Counter()

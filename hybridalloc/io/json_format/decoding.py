@@ -100,6 +100,7 @@ def _instruction(record: records.InstructionRecord, names: Names) -> Instruction
         accesses=decode_each("accesses", record.accesses, access),
         scratch_bytes=record.scratch_bytes,
         observations=decode_each("observations", record.observations, observation),
+        kind=record.kind,
     )
 
 

@@ -89,6 +89,7 @@ def _instruction(instruction: Instruction, names: Sequence[str]) -> Fields:
             )
             for seen in instruction.observations
         ),
+        kind=instruction.kind,
     )
     return _dump(record)
 

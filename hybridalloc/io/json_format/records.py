@@ -73,6 +73,8 @@ class InstructionRecord(Record):
     """Bytes of fast memory, from offset 0, needed while it runs."""
     observations: tuple[ObservationRecord, ...] = ()
     """Estimates for the cost model 'cycles'."""
+    kind: str = ""
+    """What it does, for the cost model 'learned', such as 'copy'."""
 
 
 class BufferRecord(Record):

@@ -18,6 +18,8 @@ from hybridalloc.io.hlo.schedule import Step, flatten
 from hybridalloc.io.hlo.shape import ShapeIndex
 from hybridalloc.memory_map import Slice
 
+_OTHER_SPACES = frozenset((0, 2, 6))
+"""HBM, semaphores and scalar memory, by their numbers in layouts."""
 _SLICE_RANGE = re.compile(r"\[(\d+):(\d+)")
 
 
@@ -76,14 +78,21 @@ class AfterMsa:
 
     @cached_property
     def fast_spaces(self) -> frozenset[int]:
-        """The memory spaces that copies go to, or come back from."""
+        """The memory spaces that copies go to, or come back from.
+
+        Without copies they are those that hold anything, scalars and semaphores apart.
+        """
+        instructions = [step.instruction for step in self.schedule.steps]
         ends = [
             element.memory_space
-            for step in self.schedule.steps
-            if step.instruction.opcode in ("copy-start", "async-start")
-            for element in step.instruction.shape.elements[:2]
+            for instruction in instructions
+            if instruction.opcode in ("copy-start", "async-start")
+            for element in instruction.shape.elements[:2]
         ]
-        return frozenset(space for space in ends if space)
+        places = ends or [
+            instruction.shape.memory_space for instruction in instructions
+        ]
+        return frozenset(places) - _OTHER_SPACES
 
     @cached_property
     def _points(self) -> list[tuple[int, int]]:

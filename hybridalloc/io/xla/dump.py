@@ -20,22 +20,10 @@ from hybridalloc.io.hlo.reader import HloProgram, InputWarning, parse_hlo
 from hybridalloc.io.tables import integer, integers, read_table
 from hybridalloc.io.xla.answer import AllocationRow, compiler_map
 from hybridalloc.io.xla.copies import AfterMsa
+from hybridalloc.io.xla.rows import BufferRow, read_buffer_rows, read_schedule_rows
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.program import Observation, Program
 from hybridalloc.target import Target
-
-
-@dataclass(frozen=True, slots=True)
-class BufferRow:
-    """A row of ``bufferinfo``."""
-
-    buffer_id: int
-    name: str
-    """The value that defines it, as ``instruction{index}``."""
-    benefit: float
-    size: int
-    definition_time: int
-    use_times: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +50,11 @@ class XlaDump:
     """XLA's own answer, where the folder has it."""
 
 
+def has_program(folder: Path) -> bool:
+    """Whether a folder has the program that ``read_dump`` needs."""
+    return _find(folder, "before_msa.hlo") is not None
+
+
 @collector_paused()
 def read_dump(folder: Path, target: Target) -> XlaDump:
     """Read a workload folder.
@@ -71,7 +64,11 @@ def read_dump(folder: Path, target: Target) -> XlaDump:
     """
     path = _find(folder, "before_msa.hlo")
     if path is None:
-        raise InputError(folder, "expected a file before_msa.hlo or before_msa.hlo.gz")
+        raise InputError(
+            folder,
+            "expected a file before_msa.hlo or before_msa.hlo.gz, or the tables "
+            "bufferinfo.csv and scheduleinfo.csv",
+        )
     hlo = parse_hlo(read_text(path), path, target, folder.resolve().name)
     _check_schedule(folder, hlo)
     buffer_rows = _read_buffer_rows(folder)
@@ -92,8 +89,7 @@ def _check_schedule(folder: Path, hlo: HloProgram) -> None:
     path = _find(folder, "scheduleinfo.csv")
     if path is None:
         return
-    columns = ("time", "instruction_name")
-    rows = read_table(path, columns, lambda r: (integer(r, "time"), r[columns[1]]))
+    rows = read_schedule_rows(path)
     names = [instruction.name for instruction in hlo.program.instructions]
     for line, ((time, name), expected) in enumerate(
         zip(rows, enumerate(names), strict=False), 2
@@ -115,21 +111,7 @@ def _read_buffer_rows(folder: Path) -> tuple[BufferRow, ...] | None:
     path = _find(folder, "bufferinfo.csv")
     if path is None:
         return None
-    columns = ["buffer_id", "buffer_name", "alt_mem_benefit", "size"]
-    columns += ["definition_time", "use_times"]
-    return tuple(read_table(path, columns, _buffer_row))
-
-
-def _buffer_row(row: dict[str, str]) -> BufferRow:
-    _, _, name = row["buffer_name"].strip("<> ").partition(" ")
-    return BufferRow(
-        buffer_id=integer(row, "buffer_id", low=-(2**31)),
-        name=name,
-        benefit=float(row["alt_mem_benefit"]),
-        size=integer(row, "size"),
-        definition_time=integer(row, "definition_time"),
-        use_times=tuple(integers(row, "use_times")),
-    )
+    return read_buffer_rows(path)
 
 
 def _read_after(folder: Path, hlo: HloProgram) -> AfterMsa | None:

@@ -16,7 +16,8 @@ from hybridalloc.io.hlo.reader import HloProgram
 from hybridalloc.io.hlo.schedule import Step
 from hybridalloc.io.hlo.storage import OperandUse, Value
 from hybridalloc.io.xla.copies import AfterMsa
-from hybridalloc.io.xla.dump import BufferRow, XlaDump
+from hybridalloc.io.xla.dump import XlaDump
+from hybridalloc.io.xla.rows import BufferRow
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.target import Target
 

@@ -1,0 +1,132 @@
+"""``tune``: plan, compile, learn what it costs, plan again."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hybridalloc.cli.capturing import Arguments, CompilerTarget, Program
+from hybridalloc.cli.endings import Exit
+from hybridalloc.cli.options import Capacity, Json, size_or_none
+from hybridalloc.cli.output import progress, show, show_json
+from hybridalloc.compose import parse
+from hybridalloc.errors import UsageError
+from hybridalloc.interruption import Interruption
+from hybridalloc.io.files import read_text, write_text
+from hybridalloc.solving import DEFAULT_STRATEGY
+
+if TYPE_CHECKING:
+    from hybridalloc.tuning.tuner import Tuner
+
+
+def tune(
+    program: Program,
+    arguments: Arguments,
+    out: Annotated[
+        Path,
+        typer.Option(
+            metavar="FOLDER",
+            help="Where everything goes. The same command goes on from what is there.",
+            show_default=False,
+        ),
+    ],
+    target: CompilerTarget = "tpu-v4i",
+    capacity: Capacity = None,
+    time_limit: Annotated[
+        float, typer.Option(min=0, metavar="SEC", help="Seconds in all.")
+    ] = 600,
+    strategy: Annotated[
+        str, typer.Option(metavar="S", help="As of `solve`.")
+    ] = DEFAULT_STRATEGY,
+    solve_time: Annotated[
+        float, typer.Option(min=0, metavar="SEC", help="Seconds for each plan.")
+    ] = 20,
+    plans: Annotated[
+        int,
+        typer.Option(min=1, max=8, help="Plans in a round, compiled side by side."),
+    ] = 2,
+    measured: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PLAN=FILE.csv",
+            help="Times of your own run of a plan, in columns instruction_name and "
+            "seconds, in place of the compiler's estimates; of one plan or more.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> int:
+    """Tune a program by the compiler's own cycles; never slower than its default.
+
+    Each round plans under all that is known of cycles, has the compiler carry the plans
+    out, and reads what every instruction costs so. The options of the best plan, and a
+    report, are written to the folder; Ctrl-C ends with the best so far.
+    """
+    from hybridalloc.compiler.source import in_file
+    from hybridalloc.io.target_file import get_target
+    from hybridalloc.report.tuning import tuning_json, tuning_parts
+    from hybridalloc.tuning.tuner import TuneConfig, Tuner
+
+    parse(strategy)
+    machine = get_target(target)
+    if (size := size_or_none(capacity)) is not None:
+        machine = machine.with_capacity(size)
+    with progress() as step, Interruption() as interruption:
+        tuner = Tuner(
+            in_file(program, arguments),
+            machine,
+            out,
+            TuneConfig(strategy, solve_time, plans),
+            time.monotonic() + time_limit,
+            step,
+            lambda: interruption.happened,
+        )
+        for given in measured or []:
+            _take_measured(given, out)
+        try:
+            tuner.run()
+        except KeyboardInterrupt:
+            if not tuner.trials:
+                return Exit.INTERRUPTED
+    _write(tuner)
+    if as_json:
+        show_json(tuning_json(tuner))
+    else:
+        show(*tuning_parts(tuner), "", f"options and report written to {out}")
+    return Exit.ANSWER
+
+
+def _take_measured(given: str, out: Path) -> None:
+    """Put a table of measured times beside the trial that it is of.
+
+    Raises:
+        InputError: It cannot be read.
+        UsageError: The option is not of its form.
+    """
+    from hybridalloc.tuning.observing import measured_file
+
+    trial, equals, file = given.partition("=")
+    if not (trial and equals and file) or "/" in trial:
+        raise UsageError(f"--measured {given!r}: expected PLAN=FILE.csv")
+    out.mkdir(parents=True, exist_ok=True)
+    write_text(measured_file(out, trial), read_text(file))
+
+
+def _write(tuner: Tuner) -> None:
+    """Write the best plan's options, and the report."""
+    from hybridalloc.compiler.deploying import write_deployment
+    from hybridalloc.report.tuning import tuning_json, tuning_page
+
+    report = json.dumps(tuning_json(tuner), indent=2, ensure_ascii=False) + "\n"
+    write_text(tuner.folder / "report.json", report)
+    write_text(tuner.folder / "report.md", tuning_page(tuner))
+    for name in ("options.json", "options.sh"):
+        path = tuner.folder / name
+        if (deployment := tuner.settings()) is None:
+            path.unlink(missing_ok=True)
+        else:
+            write_deployment(deployment, path)

@@ -1,0 +1,1 @@
+"""Tuning: plan, compile, learn what the plan costs, and plan again."""
