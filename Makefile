@@ -10,7 +10,7 @@ demo: $(VENV)/ready
 	$(BIN)/hybridalloc compare examples/workloads/*/ --time-limit 5 --bound-time 2
 
 test: $(VENV)/ready
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 lint: $(VENV)/ready
 	scripts/check format lint types

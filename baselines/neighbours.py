@@ -88,7 +88,9 @@ class Neighbours:
         for candidate in self._candidates:
             self._of_buffer[candidate.stay.buffer].append(candidate)
         some = self._plan.problem.target.cross_program_prefetches
-        stays = cross_program_stays(self._plan.problem, self._plan.loops) if some else []
+        stays = (
+            cross_program_stays(self._plan.problem, self._plan.loops) if some else []
+        )
         self._cross_programs = [stay for stay in stays if self._may_touch(stay)]
         self._changes: dict[Callable[[], None], float] = {}
         if self._candidates:

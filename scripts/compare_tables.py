@@ -150,18 +150,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
             )
     console = Console()
     console.print(table)
+    console.print(summary(rows), highlight=False)
+    console.print(LEGEND, highlight=False, soft_wrap=True)
+
+
+def summary(rows: Sequence[Row]) -> str:
+    """Means over the programs: geometric of the gains, arithmetic of the shares."""
     valid = [row for row in rows if row.map_gain]
-    console.print(
+    shares = {
+        name: sum(getattr(row, name) for row in rows) / len(rows)
+        for name in ("buffers", "benefits", "roles")
+    }
+    return (
         f"{len(rows)} programs: XLA's answer valid in "
         f"{sum(not row.violations for row in rows)}; map valid in {len(valid)}, there "
         f"gain {geometric_mean(x.map_gain for x in valid):.3f}, "
-        f"XLA {geometric_mean(x.true_gain for x in valid):.3f}; mean shares: buffers "
-        f"{sum(x.buffers for x in rows) / len(rows):.1%}, benefits "
-        f"{sum(x.benefits for x in rows) / len(rows):.1%}, roles "
-        f"{sum(x.roles for x in rows) / len(rows):.1%}",
-        highlight=False,
+        f"XLA {geometric_mean(x.true_gain for x in valid):.3f}; mean shares: "
+        + ", ".join(f"{name} {share:.1%}" for name, share in shares.items())
     )
-    console.print(LEGEND, highlight=False, soft_wrap=True)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,12 @@ settings.register_profile(
     "hybridalloc", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("hybridalloc")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _ctrl_c() -> None:
+    """Ctrl-C is what it is on a terminal, wherever the tests run."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

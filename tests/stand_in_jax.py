@@ -87,7 +87,7 @@ class Lowered:
                 write(folder / f"{start}-{name}.txt", text)
         after = module(is_placed=is_placed)
         write(folder / f"{MODULE}.after_optimizations.txt", after, pause=0.2)
-        (folder.parent.parent / "process.txt").write_text(str(os.getpid()))
+        (folder.resolve().parent.parent / "process.txt").write_text(str(os.getpid()))
         if fault == "slow code":
             time.sleep(LONG_S)
         codegen = module(is_placed=is_placed, cycles=100 if is_placed else 150)

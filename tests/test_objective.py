@@ -101,6 +101,20 @@ def test_the_plain_objective_is_the_time_under_the_problems_own_model() -> None:
     assert Run(objective=robust).objective_of(CYCLES) is robust
 
 
+def test_under_the_learned_model_that_is_the_second_one() -> None:
+    """It needs no estimates: the program is without them here."""
+    learned = replace(CHAIN, cost_model=CostModel.LEARNED)
+    robust = Robust.against(learned, SLOW)
+    slow_s = robust.times_s(SLOW)
+    assert robust.by_model(slow_s) == {
+        "roofline": Time(CHAIN).score(SLOW),
+        "learned": Time(learned).score(SLOW),
+    }
+    result = solve(learned, "slow", robust=True, warm_start=SLOW)
+    assert result.times_s == robust.by_model(slow_s)
+    assert result.speedups_vs_start == {"roofline": 1.0, "learned": 1.0}
+
+
 def test_an_objective_of_other_models_or_endless_times_is_refused() -> None:
     with pytest.raises(ValueError, match="cost models"):
         Robust((CYCLES, TWO_MODELS), (1.0, 1.0))

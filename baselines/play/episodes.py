@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Protocol
 
-from hybridalloc.baselines.moves import LEAST_GAIN
 from hybridalloc.baselines.plan import pinned_map
 from hybridalloc.game import Game, GameConfig
+from hybridalloc.game.best import BestMap
 from hybridalloc.game.fast import FastGame, Position
 from hybridalloc.game.growth import MOST_ACCESSES
 from hybridalloc.game.playback import playback
 from hybridalloc.loops import Loops
-from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.simulator import Simulator
 from hybridalloc.solver import UNANSWERED, Outcome, Run
@@ -51,7 +50,7 @@ def best_episode(
     fixed = pinned_map(problem)
     if fixed is None:
         return UNANSWERED
-    best = _Best(Simulator(problem), run, fixed)
+    best = BestMap(Simulator(problem), run, fixed)
     if run.warm_start is not None:
         best.start_from(run.warm_start)
     if not run.expired and _listing_s(problem) < run.remaining_s:
@@ -61,30 +60,6 @@ def best_episode(
             if run.is_met(best.seconds):
                 break
     return Outcome(best.map)
-
-
-class _Best:
-    """The best map so far; reports each."""
-
-    def __init__(self, simulator: Simulator, run: Run, first: MemoryMap) -> None:
-        self._simulator, self._run = simulator, run
-        self.map, self.seconds = first, math.inf
-        self.start_from(first)
-
-    def start_from(self, known: MemoryMap) -> None:
-        """Take a map that no episode has found."""
-        seconds = self._simulator.simulate(known).time_s
-        if seconds < self.seconds:
-            self._take(known, seconds)
-
-    def offer(self, end: Position) -> None:
-        """Take the map of an episode if it is better."""
-        if end.time_s < self.seconds * (1 - LEAST_GAIN):
-            self._take(end.memory_map(), end.time_s)
-
-    def _take(self, found: MemoryMap, seconds: float) -> None:
-        self.map, self.seconds = found, seconds
-        self._run.report(found)
 
 
 def _ends(game: FastGame, run: Run, players: Players) -> Iterator[Position]:

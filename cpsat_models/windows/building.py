@@ -147,7 +147,7 @@ def _problem(
     program = problem.program
     buffers = [_buffer(program.buffers[x.buffer], x) for x in crossings]
     steps = [fixtures.step(i) for i in range(len(points) - 1)]
-    inner = program.instructions[points[0] : points[-1]]
+    inner = range(points[0], points[-1])
     cycles = _longest_s(problem, inner, crossings) * problem.target.clock_hz
     first = _end(_entries(crossings), "before", cycles)
     last = _end(_exits(crossings), "after", cycles)
@@ -197,13 +197,14 @@ def _end(accesses: Iterator[Access], name: str, cycles: float) -> Instruction:
 
 
 def _longest_s(
-    problem: Problem, steps: Sequence[Instruction], crossings: Sequence[Crossing]
+    problem: Problem, window: range, crossings: Sequence[Crossing]
 ) -> float:
     """Seconds that the window takes at most under the present map."""
     target = problem.target
     seconds = 0.0
-    for step in steps:
-        seen = (x.cycles / target.clock_hz for x in step.observations)
+    for t in window:
+        step = problem.program.instructions[t]
+        seen = (x.cycles / target.clock_hz for x in problem.observations[t])
         moved = sum(traffic_s(target.slow, access) for access in step.accesses)
         seconds += max(step.compute_s, moved, *seen, 0.0)
     startup_s = target.copy_engine.startup_s

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from hybridalloc.arrays import Floats
@@ -10,7 +10,7 @@ from hybridalloc.bounds.space import units
 from hybridalloc.cost_model import elapsed, traffic_s
 from hybridalloc.cpsat_models.windows.surroundings import Surroundings, Window
 from hybridalloc.memory_map import Allocation
-from hybridalloc.problem import CostModel, Problem
+from hybridalloc.problem import Problem
 from hybridalloc.program import Access, Buffer, Instruction, Memory, Observation
 
 Range = tuple[int, int]
@@ -85,9 +85,7 @@ class Fixtures:
                 accesses.append(Access(own, 0, size, whole=True))
             names[access.buffer] = own
         accesses += self._claimed(t)
-        seen: tuple[Observation, ...] = ()
-        if self._problem.cost_model is CostModel.CYCLES:
-            seen = tuple(_seen(step, names))
+        seen = tuple(_seen(self._problem.observations[t], names))
         return replace(step, accesses=tuple(accesses), observations=seen)
 
     def _many(self, low: int, high: int) -> Instruction:
@@ -162,9 +160,11 @@ class Fixtures:
             yield now
 
 
-def _seen(step: Instruction, names: Mapping[int, int]) -> Iterator[Observation]:
+def _seen(
+    observations: Iterable[Observation], names: Mapping[int, int]
+) -> Iterator[Observation]:
     """The observations of an instruction, of the buffers that it accesses."""
-    for x in step.observations:
+    for x in observations:
         fast = tuple(sorted(names[buffer] for buffer in x.fast if buffer in names))
         if bool(fast) == bool(x.fast):
             yield replace(x, fast=fast)

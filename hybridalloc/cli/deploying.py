@@ -81,9 +81,7 @@ def apply(
 
     source = _source(verify, arguments)
     if out is not None:
-        if out.suffix not in {".json", ".sh"}:
-            raise UsageError(f"--out {out}: expected a name that ends in .json or .sh")
-        require_writable(out)
+        _require_settings_file(out)
     with progress() as step:
         say_reading(step, input_path)
         found = read_input(
@@ -93,9 +91,7 @@ def apply(
             capacity=size_or_none(capacity),
         )
         deployment = deploy(found, given_map(map_path, found.problem))
-        verification = None
-        if source is not None:
-            verification = _verified(deployment, source, step)
+        verification = None if source is None else _verified(deployment, source, step)
     is_written = out is not None and (anyway or deployment.is_worth_it)
     if out is not None and is_written:
         write_deployment(deployment, out)
@@ -104,11 +100,21 @@ def apply(
         show_json({**head, **deployment_json(deployment, verification)})
     else:
         show(*deployment_parts(deployment, verification, str(input_path), limit))
-        if not deployment.is_worth_it:
-            show("", "The compiler's own answer is faster: deploy its defaults.")
         if is_written:
             show("", f"options written to {out}")
     return Exit.ANSWER
+
+
+def _require_settings_file(out: Path) -> None:
+    """Find out before any work that the options can be written there.
+
+    Raises:
+        InputError: They cannot.
+        UsageError: Its name does not say in which form.
+    """
+    if out.suffix not in {".json", ".sh"}:
+        raise UsageError(f"--out {out}: expected a name that ends in .json or .sh")
+    require_writable(out)
 
 
 def _source(verify: str | None, arguments: str | None) -> Source | None:

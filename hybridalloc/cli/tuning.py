@@ -15,11 +15,12 @@ from hybridalloc.cli.options import Capacity, Json, size_or_none
 from hybridalloc.cli.output import progress, show, show_json
 from hybridalloc.compose import parse
 from hybridalloc.errors import UsageError
-from hybridalloc.interruption import Interruption
-from hybridalloc.io.files import read_text, write_text
+from hybridalloc.interruption import Interruption, postponed
+from hybridalloc.io.files import write_text
 from hybridalloc.solving import DEFAULT_STRATEGY
 
 if TYPE_CHECKING:
+    from hybridalloc.target import Target
     from hybridalloc.tuning.tuner import Tuner
 
 
@@ -67,32 +68,29 @@ def tune(
     report, are written to the folder; Ctrl-C ends with the best so far.
     """
     from hybridalloc.compiler.source import in_file
-    from hybridalloc.io.target_file import get_target
     from hybridalloc.report.tuning import tuning_json, tuning_parts
     from hybridalloc.tuning.tuner import TuneConfig, Tuner
 
     parse(strategy)
-    machine = get_target(target)
-    if (size := size_or_none(capacity)) is not None:
-        machine = machine.with_capacity(size)
     with progress() as step, Interruption() as interruption:
         tuner = Tuner(
             in_file(program, arguments),
-            machine,
+            _machine(target, capacity),
             out,
             TuneConfig(strategy, solve_time, plans),
             time.monotonic() + time_limit,
             step,
             lambda: interruption.happened,
+            _tables(measured or []),
         )
-        for given in measured or []:
-            _take_measured(given, out)
         try:
             tuner.run()
         except KeyboardInterrupt:
             if not tuner.trials:
                 return Exit.INTERRUPTED
-    _write(tuner)
+        finally:
+            if tuner.trials:
+                _write(tuner)
     if as_json:
         show_json(tuning_json(tuner))
     else:
@@ -100,20 +98,24 @@ def tune(
     return Exit.ANSWER
 
 
-def _take_measured(given: str, out: Path) -> None:
-    """Put a table of measured times beside the trial that it is of.
+def _machine(name: str, capacity: str | None) -> Target:
+    from hybridalloc.io.target_file import get_target
+
+    target, size = get_target(name), size_or_none(capacity)
+    return target if size is None else target.with_capacity(size)
+
+
+def _tables(measured: list[str]) -> dict[str, Path]:
+    """The files that ``PLAN=FILE.csv`` name, by plan.
 
     Raises:
-        InputError: It cannot be read.
-        UsageError: The option is not of its form.
+        UsageError: One of them is not of this form.
     """
-    from hybridalloc.tuning.observing import measured_file
-
-    trial, equals, file = given.partition("=")
-    if not (trial and equals and file) or "/" in trial:
-        raise UsageError(f"--measured {given!r}: expected PLAN=FILE.csv")
-    out.mkdir(parents=True, exist_ok=True)
-    write_text(measured_file(out, trial), read_text(file))
+    pairs = [text.partition("=") for text in measured]
+    for text, (trial, _, file) in zip(measured, pairs, strict=True):
+        if not (trial and file):
+            raise UsageError(f"--measured {text!r}: expected PLAN=FILE.csv")
+    return {trial: Path(file) for trial, _, file in pairs}
 
 
 def _write(tuner: Tuner) -> None:
@@ -122,11 +124,13 @@ def _write(tuner: Tuner) -> None:
     from hybridalloc.report.tuning import tuning_json, tuning_page
 
     report = json.dumps(tuning_json(tuner), indent=2, ensure_ascii=False) + "\n"
-    write_text(tuner.folder / "report.json", report)
-    write_text(tuner.folder / "report.md", tuning_page(tuner))
-    for name in ("options.json", "options.sh"):
-        path = tuner.folder / name
-        if (deployment := tuner.settings()) is None:
-            path.unlink(missing_ok=True)
-        else:
-            write_deployment(deployment, path)
+    deployment = tuner.settings()
+    with postponed():
+        write_text(tuner.folder / "report.json", report)
+        write_text(tuner.folder / "report.md", tuning_page(tuner))
+        for name in ("options.json", "options.sh"):
+            path = tuner.folder / name
+            if deployment is None:
+                path.unlink(missing_ok=True)
+            else:
+                write_deployment(deployment, path)

@@ -1,8 +1,8 @@
 """The process that compiles: ``python -m hybridalloc.compiler.child FOLDER``.
 
-The folder holds its task; what the compiler dumps goes to places that its environment
-names. Where it fails it leaves there why. The end of standard input means that who
-wanted it is gone: then it ends, with all processes of its group.
+The folder holds its task, and takes what the compiler dumps. Where it fails it leaves
+there why. The end of standard input means that who wanted it is gone: then it ends,
+with all processes of its group.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from numbers import Number
 from pathlib import Path
 from typing import Any
@@ -56,7 +56,7 @@ def _compile(task: Task, folder: Path) -> None:
         if not hasattr(function, "lower"):
             function = jax.jit(function)
         lowered = function.lower(*_placed(arguments, place))
-    with _blaming(Culprit.COMPILER):
+    with _blaming(Culprit.COMPILER), chdir(folder):
         lowered.compile(compiler_options=task.options or None)
 
 

@@ -16,7 +16,7 @@ from hybridalloc.compiler.estimates import estimates_in, write_estimates
 from hybridalloc.compiler.folders import beside, replace_folder, require_replaceable
 from hybridalloc.compiler.process import CompilerProcess
 from hybridalloc.compiler.source import Source, parse_shapes
-from hybridalloc.compiler.task import PICKLED, TIME_LIMIT_S, Task
+from hybridalloc.compiler.task import DUMP, PICKLED, TIME_LIMIT_S, Task
 from hybridalloc.compiler.topology import get_topology
 from hybridalloc.errors import CompilerError
 from hybridalloc.io.files import write_text
@@ -146,21 +146,21 @@ def _start(request: Request, place: Path, limit: float) -> CompilerProcess:
         shapes=shapes,
         arguments=source.arguments,
     ).write(place)
-    dump = place / "dump"
+    dump = place / DUMP
     dump.mkdir()
     is_code = request.stage is Stage.CODE
     return CompilerProcess(
         source.name,
         place,
-        _environment(request.settings, dump),
+        _environment(request.settings),
         lambda: dumps.is_generated(dump) if is_code else dumps.is_assigned(dump),
         limit,
     )
 
 
-def _environment(settings: Settings, dump: Path) -> dict[str, str]:
+def _environment(settings: Settings) -> dict[str, str]:
     """Variables of the process; they do not depend on the user's own flags."""
-    xla, libtpu = dumps.flags(dump)
+    xla, libtpu = dumps.flags()
     if settings.fuel is not None:
         xla.append(f"--xla_fuel=memory_space_assignment={settings.fuel}")
     return {
@@ -175,7 +175,7 @@ def _environment(settings: Settings, dump: Path) -> dict[str, str]:
 
 def _write_workload(request: Request, place: Path) -> None:
     """Make a workload folder in the place, of what the compiler has dumped."""
-    workload, dump = place / "workload", place / "dump"
+    workload, dump = place / "workload", place / DUMP
     workload.mkdir()
     try:
         for name, text in dumps.workload_texts(dump):

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from hybridalloc.compiler.task import DUMP
+
 _MODULES = {
     "before_msa.hlo": "*.before_msa.txt",
     "after_msa.hlo": "*.after_optimizations.txt",
@@ -33,11 +35,11 @@ _METADATA = re.compile(
 )
 
 
-def flags(folder: Path) -> tuple[list[str], list[str]]:
-    """What has the compiler dump into a folder: flags of XLA and of libtpu."""
-    xla = [f"--xla_dump_to={folder}", "--xla_dump_hlo_as_text"]
+def flags() -> tuple[list[str], list[str]]:
+    """What has the compiler dump into ``DUMP``: flags of XLA and of libtpu."""
+    xla = [f"--xla_dump_to={DUMP}", "--xla_dump_hlo_as_text"]
     libtpu = [
-        f"--xla_jf_dump_to={folder}",
+        f"--xla_jf_dump_to={DUMP}",
         "--xla_jf_dump_hlo_text=true",
         "--xla_jf_dump_llo_text=false",
         "--xla_jf_dump_category_filter=msa",

@@ -103,7 +103,7 @@ def parse_shapes(text: str) -> list[tuple[str, tuple[int, ...]]]:
     """
     shapes = []
     rest = text.strip()
-    while rest:
+    while rest or not shapes:
         match = _ARRAY.match(rest)
         if match is None or rest.endswith(","):
             raise UsageError(

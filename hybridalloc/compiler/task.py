@@ -14,6 +14,9 @@ TIME_LIMIT_S = 600.0
 """How long a compile may take, unless told otherwise."""
 TASK, PICKLED, FAULT = "task.json", "program.pkl", "fault.json"
 """Files in the folder: what to do, the function and its arguments, what went wrong."""
+DUMP = "dump"
+"""The folder in it that the compiler dumps into. It compiles within the folder: flags
+are split at blanks, which this path has none of."""
 
 
 class Culprit(StrEnum):

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from hybridalloc.game.action import Action
 from hybridalloc.game.config import GameConfig
 from hybridalloc.game.fast import FastGame, Position
+from hybridalloc.game.fixing import fixed
 from hybridalloc.game.game import THE_PAPERS, Game
 from hybridalloc.game.observation import ObservationConfig, Observer
 from hybridalloc.game.observation.foresight import share_per_second
@@ -30,10 +31,7 @@ from hybridalloc.game.observation.observer import THE_USUAL, shapes
 from hybridalloc.game.playback import INSTEAD
 from hybridalloc.game.rewards import RewardKind, score_of
 from hybridalloc.io.read import read_problem
-from hybridalloc.memory_map import MemoryMap
-from hybridalloc.pins import pinned
 from hybridalloc.problem import Problem
-from hybridalloc.solving import solve
 
 ID = "hybridalloc/MallocGame-v0"
 Observed = dict[str, NDArray[np.float32]]
@@ -180,20 +178,6 @@ class _Board:
         self.observer = Observer(self.game, observation)
         self.score = score_of(reward, game)
         self.per_second = share_per_second(game)
-
-
-def fixed(problem: Problem) -> MemoryMap:
-    """The allocations of the pinned buffers, as a heuristic places them.
-
-    Raises:
-        ValueError: It finds no place for one.
-    """
-    pins = set(pinned(problem.program))
-    found = solve(problem, "greedy", iterations=1).map if pins else MemoryMap()
-    if found is None:
-        name = problem.program.name
-        raise ValueError(f"program {name}: no place was found for a pinned buffer")
-    return MemoryMap(tuple(x for x in found.allocations if x.buffer in pins))
 
 
 def _read(problems: Sequence[Problem | Path | str]) -> tuple[Problem, ...]:

@@ -37,10 +37,11 @@ def read_problem(
     capacity: int | None = None,
     max_slices: int | None = None,
 ) -> Problem:
-    """Read a problem file, a workload folder or a scheduled HLO module.
+    """Read a problem file, a workload folder, a scheduled HLO module or XLA's tables.
 
     Args:
-        path: A JSON problem file, a workload folder, or HLO text; compressed or not.
+        path: A JSON problem file, a workload folder, HLO text, or a ``bufferinfo`` or
+            folder with XLA's tables alone (docs/format.md); compressed or not.
         target: A target or its name; for what carries none, ``tpu-v4i`` if not given.
             A problem file keeps its compute times under another target.
         cost_model: The cost model, ``roofline`` if neither given nor carried.

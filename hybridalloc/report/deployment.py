@@ -76,6 +76,8 @@ def deployment_parts(
         name, problem.target.capacity, problem.cost_model.value, problem.target.name
     )
     yield facts_table(heading, facts)
+    if not deployment.is_worth_it:
+        yield from ("", "The compiler's own answer is faster: deploy its defaults.")
     if verification is not None and verification.differences:
         yield ""
         yield from _differences(verification, limit)

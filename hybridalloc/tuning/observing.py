@@ -52,23 +52,15 @@ def estimated_cycles(folder: Path) -> dict[str, float]:
     return {x.instruction: float(x.cycles) for x in read_estimates(folder / ESTIMATES)}
 
 
-def measured_cycles(folder: Path, trial: str, clock_hz: float) -> dict[str, float]:
-    """The cycles that a user's own run of a plan took, by instruction.
-
-    Args:
-        folder: Of the tuning; nothing was measured if it has no file of this trial.
-        trial: Its name.
-        clock_hz: Turns seconds into cycles.
+def read_measured(path: Path) -> dict[str, float]:
+    """The seconds that instructions took in a user's own run, by name.
 
     Raises:
         InputError: The table cannot be read.
     """
-    path = measured_file(folder, trial)
-    if not path.exists():
-        return {}
     names = ("instruction_name", "seconds")
     rows = read_table(path, names, lambda row: (row[names[0]], seconds(row, names[1])))
-    return {name: measured_s * clock_hz for name, measured_s in rows}
+    return dict(rows)
 
 
 def measured_file(folder: Path, trial: str) -> Path:

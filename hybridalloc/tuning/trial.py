@@ -27,7 +27,7 @@ class Trial:
     """Simulated seconds of what the compiler has made of it, by cost model: under
     ``cycles`` every instruction costs what the compiler estimates at that placement."""
     compile_s: float
-    """Seconds that the compiler took."""
+    """Seconds that the compiler took; next to none if an earlier run waited for it."""
 
     @property
     def time_s(self) -> float:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from string import ascii_lowercase
 
+from hybridalloc.checker import check
 from hybridalloc.compiler.capture import capture_source
 from hybridalloc.compiler.compilation import Request, Stage, compile_all
 from hybridalloc.compiler.deploying import Deployment, deploy
@@ -20,7 +22,14 @@ from hybridalloc.problem import CostModel, Problem
 from hybridalloc.ranges import require_within
 from hybridalloc.solving import solve
 from hybridalloc.target import Target
-from hybridalloc.tuning.observing import estimated_cycles, measured_cycles, observe
+from hybridalloc.tuning.claim import claimed
+from hybridalloc.tuning.observing import (
+    ESTIMATES,
+    estimated_cycles,
+    measured_file,
+    observe,
+    read_measured,
+)
 from hybridalloc.tuning.trial import DEFAULT, Trial, times_s
 
 CAPTURED = "program"
@@ -66,6 +75,8 @@ class Tuner:
     """Told what is being done."""
     is_over: Callable[[], bool] = lambda: False
     """Whether to end before the deadline; planning answers Ctrl-C with its best."""
+    measured: Mapping[str, Path] = field(default_factory=dict)
+    """Tables of times of a user's own runs, by trial; kept in the folder."""
     trials: list[Trial] = field(default_factory=list)
     """The compiler's own answer, then every plan in order."""
 
@@ -80,21 +91,33 @@ class Tuner:
         Raises:
             CompilerError: A compile fails.
             InputError: What is in the folder cannot be read.
-            UsageError: The folder holds the tuning of another program.
+            UsageError: The folder holds the tuning of another program, or another
+                process is tuning in it.
         """
-        self._begin()
-        unchanged = 0
+        with claimed(self.folder):
+            self._begin()
+            self._go_round()
+
+    def _go_round(self) -> None:
+        unchanged, last_s = 0, self.trials[0].compile_s
         for number in range(1, self.config.rounds + 1):
+            is_due = unchanged < self.config.patience and self._has_time(last_s)
+            if not (is_due or self._is_there(number)):
+                return
             before, begun = self.best.time_s, time.monotonic()
             if not self._round(number):
                 return
             gained = self.best.time_s < before * (1 - TOLERANCE)
             unchanged = 0 if gained else unchanged + 1
-            expected_s = MARGIN * (time.monotonic() - begun)
-            if time.monotonic() + expected_s > self.deadline:
-                return
-            if unchanged >= self.config.patience:
-                return
+            last_s = time.monotonic() - begun
+
+    def _has_time(self, last_s: float) -> bool:
+        """Whether there is time for a round that takes as long as the last one."""
+        return time.monotonic() + MARGIN * last_s <= self.deadline
+
+    def _is_there(self, number: int) -> bool:
+        """Whether an earlier run has had plans of this round compiled."""
+        return any(folder.exists() for folder in self._folders(number))
 
     def _begin(self) -> None:
         """Capture the program, and take the compiler's own answer as a trial."""
@@ -105,11 +128,15 @@ class Tuner:
             capture_source(
                 self.source, self.target.name, folder, cycles=True, options={}
             )
+        taken = time.monotonic() - begun
         self._found = read_input(folder, target=self.target)
         problem = replace(self._found.problem, cost_model=CostModel.CYCLES)
         own = problem.compiler_map
         if own is None:
             raise InputError(folder, "expected the compiler's own answer")
+        for violation in check(problem, own):
+            raise UsageError(f"the compiler's own answer is not valid: {violation}")
+        self._take_measured()
         placed = {
             instruction.name: instruction.observations[-1].cycles
             for instruction in problem.program.instructions
@@ -118,7 +145,6 @@ class Tuner:
         placed |= self._measured(DEFAULT)
         self._problem = observe(problem, own, placed)
         seconds = times_s(self._problem, own)
-        taken = time.monotonic() - begun
         self.trials.append(Trial(DEFAULT, own, own, seconds, seconds, taken))
 
     def _require_mine(self) -> None:
@@ -133,7 +159,6 @@ class Tuner:
         if source.path is not None:
             text += read_text(source.path)
         if not note.exists():
-            self.folder.mkdir(parents=True, exist_ok=True)
             write_text(note, text)
         elif read_text(note) != text:
             raise UsageError(
@@ -141,24 +166,29 @@ class Tuner:
                 f"as it is; {note.name} there is of another one"
             )
 
+    def _folders(self, number: int) -> list[Path]:
+        """Where the plans of a round go, compiled."""
+        letters = ascii_lowercase[: self.config.plans]
+        return [self.folder / f"round-{number}{letter}" for letter in letters]
+
     def _round(self, number: int) -> bool:
         """Plan, compile, learn; whether there was a plan not known yet."""
-        folders = [
-            self.folder / f"round-{number}{letter}"
-            for letter in "abcdefgh"[: self.config.plans]
-        ]
-        begun = time.monotonic()
-        plans = [x for x in self._plans(number, folders) if x is not None]
+        plans = list(self._plans(number))
         missing = [x for x in plans if not x.compiled.exists()]
+        if missing and self.is_over():
+            return False
+        begun = time.monotonic()
         if missing:
             self.say(f"round {number}: compiling {len(missing)} plans")
             compile_all([self._request(x) for x in missing])
+        taken = time.monotonic() - begun
         for plan in plans:
-            self._learn(plan, time.monotonic() - begun)
+            self._learn(plan, taken)
         return bool(plans)
 
-    def _plans(self, number: int, folders: Sequence[Path]) -> Iterator[_Plan | None]:
+    def _plans(self, number: int) -> Iterator[_Plan]:
         """The plans of a round; those of an earlier run as they are."""
+        folders = self._folders(number)
         known = {trial.planned for trial in self.trials}
         for i, folder in enumerate(folders):
             file = folder.with_suffix(".map.json")
@@ -223,8 +253,30 @@ class Tuner:
             Trial(name, planned, realised, planned_s, realised_s, seconds)
         )
 
+    def _take_measured(self) -> None:
+        """Put the tables of measured times beside the trials that they are of.
+
+        Raises:
+            InputError: One cannot be read, or is of another program.
+            UsageError: There is no such trial.
+        """
+        trials = [DEFAULT, *(x.parent.name for x in self.folder.glob(f"*/{ESTIMATES}"))]
+        names = {x.name for x in self._found.problem.program.instructions}
+        for trial, table in self.measured.items():
+            if trial not in trials:
+                known = ", ".join(sorted(trials))
+                raise UsageError(f"there is no plan {trial} here, only {known}")
+            if names.isdisjoint(read_measured(table)):
+                raise InputError(table, "names no instruction of the program")
+            write_text(measured_file(self.folder, trial), read_text(table))
+
     def _measured(self, trial: str) -> dict[str, float]:
-        return measured_cycles(self.folder, trial, self.target.clock_hz)
+        """The cycles that a user's own run took, by instruction; nothing if unknown."""
+        file = measured_file(self.folder, trial)
+        if not file.exists():
+            return {}
+        clock_hz = self.target.clock_hz
+        return {name: taken * clock_hz for name, taken in read_measured(file).items()}
 
     def settings(self) -> Deployment | None:
         """What to deploy; ``None`` if that is the compiler's default."""

@@ -84,6 +84,13 @@ def test_a_compile_leaves_a_workload_that_can_be_read(program: str, work: Path) 
     assert (allocation.offset, allocation.start, allocation.end) == (0, 1, 3)
 
 
+def test_folders_may_have_blanks_in_their_names(program: str, work: Path) -> None:
+    work = work / "of mine"
+    work.mkdir()
+    folder = compiled(f"{program}:double", work)
+    assert len(read_problem(folder).program) == 3
+
+
 def test_texts_do_not_tell_where_the_program_is(program: str, work: Path) -> None:
     folder = compiled(f"{program}:double", work)
     for name in ("before_msa.hlo.gz", "after_msa.hlo.gz"):

@@ -21,7 +21,7 @@ from named_problems import (
 )
 
 from hybridalloc.game import Action, Game, GameConfig, State
-from hybridalloc.game.environment import fixed
+from hybridalloc.game.fixing import fixed
 from hybridalloc.memory_map import Allocation
 from hybridalloc.problem import Problem
 from hybridalloc.program import Buffer, Loop

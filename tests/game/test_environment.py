@@ -26,7 +26,8 @@ from small_problems import Sizes, small_problem
 
 from hybridalloc.checker import check
 from hybridalloc.game import GameConfig
-from hybridalloc.game.environment import ID, MallocGame, fixed
+from hybridalloc.game.environment import ID, MallocGame
+from hybridalloc.game.fixing import fixed
 from hybridalloc.game.observation import ObservationConfig
 from hybridalloc.pins import free
 from hybridalloc.problem import Problem

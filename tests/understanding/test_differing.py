@@ -11,6 +11,7 @@ from hybridalloc import solve
 from hybridalloc.checker import check
 from hybridalloc.errors import UsageError
 from hybridalloc.memory_map import Allocation, MemoryMap, Origin
+from hybridalloc.problem import CostModel
 from hybridalloc.understanding import diff
 from hybridalloc.understanding.difference import Change
 
@@ -109,3 +110,10 @@ def test_an_invalid_map_is_refused_by_its_place() -> None:
     stale = MemoryMap((Allocation(2, 0, 2, 3),))
     with pytest.raises(UsageError, match="the second map is not valid: output: "):
         diff(WEIGHT, ONE, stale)
+
+
+def test_times_under_the_learned_model_are_told_where_it_is_the_problems_own() -> None:
+    assert [x.cost_model for x in diff(WEIGHT, NO_MAP, ONE).times] == ["roofline"]
+    learned = replace(WEIGHT, cost_model=CostModel.LEARNED)
+    found = [x.cost_model for x in diff(learned, NO_MAP, ONE).times]
+    assert found == ["learned", "roofline"]

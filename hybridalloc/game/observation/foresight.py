@@ -76,7 +76,7 @@ def _facts(game: Game, peak: int, per_second: float) -> Floats:
     )
     runs = compile_costs(problem).runs
     facts[LEAST_TIME] = min(1.0, float(runs @ least_s) * per_second)
-    facts[IS_CYCLES] = problem.cost_model is CostModel.CYCLES
+    facts[IS_CYCLES] = problem.cost_model is not CostModel.ROOFLINE
     facts[MAY_WAIT], facts[MAY_SHIFT] = game.config.waits, game.config.shifts
     return facts
 
