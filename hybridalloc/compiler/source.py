@@ -101,7 +101,7 @@ def parse_shapes(text: str) -> list[tuple[str, tuple[int, ...]]]:
     >>> parse_shapes("bf16[64,4096], s32[]")
     [('bfloat16', (64, 4096)), ('int32', ())]
     """
-    shapes = []
+    shapes: list[tuple[str, tuple[int, ...]]] = []
     rest = text.strip()
     while rest or not shapes:
         match = _ARRAY.match(rest)
