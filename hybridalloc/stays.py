@@ -226,14 +226,10 @@ def cross_program_stays(problem: Problem, loops: Loops) -> list[Stay]:
         lasts = {*range(0, len(lifetime), step), len(lifetime) - 1} if step else ()
         found = [lifetime.stay(0, last, None) for last in sorted(lasts)]
         by_last = {stay.last: replace(stay, start=0) for stay in found if stay}
-        if problem.expressible:
-            last = len(lifetime) - 1
-            held = (
-                (replace(by_last[last], end=len(program)),) if last in by_last else ()
-            )
-            stays += held
-        else:
+        if not problem.expressible:
             stays += by_last.values()
+        elif whole := by_last.get(len(lifetime) - 1):
+            stays.append(replace(whole, end=len(program)))
     return stays
 
 

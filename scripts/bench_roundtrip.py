@@ -28,10 +28,17 @@ TARGET = "tpu-v4i"
 
 def sources(names: list[str]) -> Iterator[Source]:
     """The programs of these names, or all."""
-    for path in sorted(PROGRAMS.glob("*.py")):
-        for name in re.findall(r"^def (\w+)_arguments\(", path.read_text(), re.M):
-            if name in names or not names:
-                yield in_file(f"{path}:{name}", f"{name}_arguments")
+    known = {
+        name: path
+        for path in sorted(PROGRAMS.glob("*.py"))
+        for name in re.findall(r"^def (\w+)_arguments\(", path.read_text(), re.M)
+    }
+    if unknown := set(names) - set(known):
+        raise typer.BadParameter(
+            f"{', '.join(unknown)}: expected of {', '.join(known)}"
+        )
+    for name in names or known:
+        yield in_file(f"{known[name]}:{name}", f"{name}_arguments")
 
 
 def verified(source: Source, out: Path, seconds: float) -> tuple[int, Verification]:

@@ -79,6 +79,7 @@ class Lowered:
             FAULTS[fault]()
             return
         folder = Path(flag("XLA_FLAGS", "xla_dump_to"))
+        (folder.resolve().parent.parent / "process.txt").write_text(str(os.getpid()))
         is_placed = not os.environ["XLA_FLAGS"].endswith("memory_space_assignment=0")
         write(folder / f"{MODULE}.before_msa.txt", module(is_placed=False))
         if is_placed:
@@ -87,7 +88,6 @@ class Lowered:
                 write(folder / f"{start}-{name}.txt", text)
         after = module(is_placed=is_placed)
         write(folder / f"{MODULE}.after_optimizations.txt", after, pause=0.2)
-        (folder.resolve().parent.parent / "process.txt").write_text(str(os.getpid()))
         if fault == "slow code":
             time.sleep(LONG_S)
         codegen = module(is_placed=is_placed, cycles=100 if is_placed else 150)

@@ -188,6 +188,14 @@ def test_an_expressible_answer_is_no_worse_than_its_start(bundled: Path) -> None
     assert one.map == other.map
 
 
+def test_the_compilers_own_answer_may_have_slices(bundled: Path) -> None:
+    of = read_problem(bundled / "mixer_block_b128")
+    assert of.compiler_map is not None
+    assert any(x.slices for x in of.compiler_map.allocations)
+    found = solve(of, "replay", expressible=True).map
+    assert found == project(of.restricted(), of.compiler_map)
+
+
 def test_what_is_pinned_cannot_be_said() -> None:
     pinned = replace(W, memory=Memory.FAST)
     of = problem((pinned,), reads(0))

@@ -14,7 +14,7 @@ from hybridalloc.cli.endings import Exit
 from hybridalloc.cli.options import Capacity, Json, size_or_none
 from hybridalloc.cli.output import progress, show, show_json
 from hybridalloc.compose import parse
-from hybridalloc.errors import UsageError
+from hybridalloc.errors import CompilerError, UsageError
 from hybridalloc.interruption import Interruption, postponed
 from hybridalloc.io.files import write_text
 from hybridalloc.solving import DEFAULT_STRATEGY
@@ -83,14 +83,7 @@ def tune(
             lambda: interruption.happened,
             _tables(measured or []),
         )
-        try:
-            tuner.run()
-        except KeyboardInterrupt:
-            if not tuner.trials:
-                return Exit.INTERRUPTED
-        finally:
-            if tuner.trials:
-                _write(tuner)
+        _run(tuner)
     if as_json:
         show_json(tuning_json(tuner))
     else:
@@ -116,6 +109,23 @@ def _tables(measured: list[str]) -> dict[str, Path]:
         if not (trial and file):
             raise UsageError(f"--measured {text!r}: expected PLAN=FILE.csv")
     return {trial: Path(file) for trial, _, file in pairs}
+
+
+def _run(tuner: Tuner) -> None:
+    """Run a tuning and write what it finds, if only until Ctrl-C or a failed compile.
+
+    What an earlier run has written stays until all of its plans are taken up again.
+    """
+    try:
+        tuner.run()
+    except KeyboardInterrupt:
+        if not tuner.is_caught_up:
+            raise
+    except CompilerError:
+        if tuner.is_caught_up:
+            _write(tuner)
+        raise
+    _write(tuner)
 
 
 def _write(tuner: Tuner) -> None:

@@ -19,6 +19,7 @@ from hybridalloc.compiler.source import Source, parse_shapes
 from hybridalloc.compiler.task import DUMP, PICKLED, TIME_LIMIT_S, Task
 from hybridalloc.compiler.topology import get_topology
 from hybridalloc.errors import CompilerError
+from hybridalloc.interruption import postponed
 from hybridalloc.io.files import write_text
 from hybridalloc.io.xla.captured import CAPTURE
 
@@ -111,8 +112,9 @@ def compile_all(
         _run(requests, places, time_limit)
         for request, place in zip(requests, places, strict=True):
             _write_workload(request, place)
-        for request, place in zip(requests, places, strict=True):
-            replace_folder(place / "workload", request.folder)
+        with postponed():
+            for request, place in zip(requests, places, strict=True):
+                replace_folder(place / "workload", request.folder)
 
 
 def _run(requests: Sequence[Request], places: Sequence[Path], limit: float) -> None:

@@ -13,6 +13,7 @@ from hybridalloc.compiler.flags import settings_of
 from hybridalloc.compiler.plan import plan_of
 from hybridalloc.errors import InputError
 from hybridalloc.expressible import deviations, project
+from hybridalloc.io.files import write_text
 from hybridalloc.io.read import Input
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
@@ -79,7 +80,7 @@ class Deployment:
         return {"XLA_FLAGS": f"--xla_fuel=memory_space_assignment={self.settings.fuel}"}
 
     def json_text(self) -> str:
-        """The settings, for programs: options for jax, and both variables."""
+        """The settings, for programs: options for jax, and the one variable beside."""
         fields = {
             "program": self.problem.program.name,
             "target": self.problem.target.name,
@@ -135,7 +136,5 @@ def write_deployment(deployment: Deployment, path: Path) -> None:
     Raises:
         InputError: The file cannot be written, or not in this form.
     """
-    from hybridalloc.io.files import write_text
-
     is_shell = path.suffix == ".sh"
     write_text(path, deployment.shell_text() if is_shell else deployment.json_text())

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from hybridalloc.errors import CompilerError, InputError, UsageError
+from hybridalloc.interruption import postponed
 from hybridalloc.io.xla.captured import CAPTURE
 
 _NAMES = (
@@ -64,7 +65,8 @@ def beside(folder: Path) -> Iterator[Path]:
 def replace_folder(new: Path, folder: Path) -> None:
     """Move a folder to where another may be, which goes; a link to it stays."""
     folder, old = folder.resolve(), new.with_name(f"{new.name}.old")
-    if folder.exists():
-        folder.rename(old)
-    new.rename(folder)
-    shutil.rmtree(old, ignore_errors=True)
+    with postponed():
+        if folder.exists():
+            folder.rename(old)
+        new.rename(folder)
+        shutil.rmtree(old, ignore_errors=True)

@@ -91,7 +91,7 @@ def verify_plan(
     exact = sum(len(wanted[buffer] & found.get(buffer, set())) for buffer in wanted)
     simulator = Simulator(problem)
     planned_run, realised_run = map(simulator.simulate, (planned, realised))
-    fast = problem.compiler_map
+    own = problem.compiler_map
     return Verification(
         allocations=len(planned),
         exact=exact,
@@ -99,7 +99,7 @@ def verify_plan(
         realised_bytes=_traffic(problem, planned, realised),
         planned_s=planned_run.time_s,
         realised_s=realised_run.time_s,
-        default_s=None if fast is None else simulator.simulate(fast).time_s,
+        default_s=None if own is None else simulator.simulate(own).time_s,
         differences=tuple(_differences(program, wanted, found)),
     )
 

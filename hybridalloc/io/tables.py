@@ -79,6 +79,22 @@ def integers(row: dict[str, str], column: str) -> list[int]:
     return [integer({column: part}, column) for part in parts]
 
 
+def number(row: dict[str, str], column: str) -> float:
+    """The number in a column, in (-2**53, 2**53).
+
+    Raises:
+        ValueError: It is none, or out of range.
+    """
+    text = row[column].strip()
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not -(2**53) < value < 2**53:
+        raise ValueError(f"{column}: expected a number, got {text[:40]!r}")
+    return value
+
+
 def seconds(row: dict[str, str], column: str) -> float:
     """The time in a column, at least 0.
 

@@ -22,7 +22,7 @@ from hybridalloc.problem import CostModel, Problem
 from hybridalloc.ranges import require_within
 from hybridalloc.solving import solve
 from hybridalloc.target import Target
-from hybridalloc.tuning.claim import claimed
+from hybridalloc.tuning.claim import claimed, require_same
 from hybridalloc.tuning.observing import (
     ESTIMATES,
     estimated_cycles,
@@ -85,6 +85,16 @@ class Tuner:
         """The trial that takes the least; the compiler's own unless it is beaten."""
         return min(self.trials, key=lambda trial: trial.time_s)
 
+    @property
+    def is_caught_up(self) -> bool:
+        """Whether all plans that were compiled in the folder are among the trials."""
+        return {x.name for x in self.trials} >= {DEFAULT, *self._compiled}
+
+    @property
+    def _compiled(self) -> set[str]:
+        """The names of the plans that were compiled in the folder."""
+        return {path.parent.name for path in self.folder.glob(f"*/{ESTIMATES}")}
+
     def run(self) -> None:
         """Go round until there is no gain, or no time.
 
@@ -99,7 +109,7 @@ class Tuner:
             self._go_round()
 
     def _go_round(self) -> None:
-        unchanged, last_s = 0, self.trials[0].compile_s
+        unchanged, last_s = 0, 0.0
         for number in range(1, self.config.rounds + 1):
             is_due = unchanged < self.config.patience and self._has_time(last_s)
             if not (is_due or self._is_there(number)):
@@ -121,7 +131,7 @@ class Tuner:
 
     def _begin(self) -> None:
         """Capture the program, and take the compiler's own answer as a trial."""
-        self._require_mine()
+        require_same(self.folder, self.source, self.target)
         folder, begun = self.folder / CAPTURED, time.monotonic()
         if not folder.exists():
             self.say("compiling as the compiler places, and all in slow memory")
@@ -129,13 +139,13 @@ class Tuner:
                 self.source, self.target.name, folder, cycles=True, options={}
             )
         taken = time.monotonic() - begun
-        self._found = read_input(folder, target=self.target)
-        problem = replace(self._found.problem, cost_model=CostModel.CYCLES)
+        self._found = read_input(
+            folder, target=self.target, cost_model=CostModel.CYCLES
+        )
+        problem = self._found.problem
         own = problem.compiler_map
         if own is None:
             raise InputError(folder, "expected the compiler's own answer")
-        for violation in check(problem, own):
-            raise UsageError(f"the compiler's own answer is not valid: {violation}")
         self._take_measured()
         placed = {
             instruction.name: instruction.observations[-1].cycles
@@ -147,29 +157,11 @@ class Tuner:
         seconds = times_s(self._problem, own)
         self.trials.append(Trial(DEFAULT, own, own, seconds, seconds, taken))
 
-    def _require_mine(self) -> None:
-        """Refuse to go on with the tuning of another program; note whose it is.
-
-        Raises:
-            UsageError: The folder holds one.
-        """
-        note = self.folder / "source.txt"
-        source = self.source
-        text = f"{source.label}\n{self.target.name}\n"
-        if source.path is not None:
-            text += read_text(source.path)
-        if not note.exists():
-            write_text(note, text)
-        elif read_text(note) != text:
-            raise UsageError(
-                f"{self.folder}: expected a new folder, or the tuning of this program "
-                f"as it is; {note.name} there is of another one"
-            )
-
     def _folders(self, number: int) -> list[Path]:
-        """Where the plans of a round go, compiled."""
-        letters = ascii_lowercase[: self.config.plans]
-        return [self.folder / f"round-{number}{letter}" for letter in letters]
+        """Where the plans of a round go, compiled; an earlier run may have had more."""
+        folders = [self.folder / f"round-{number}{x}" for x in ascii_lowercase]
+        plans = self.config.plans
+        return folders[:plans] + [x for x in folders[plans:] if x.exists()]
 
     def _round(self, number: int) -> bool:
         """Plan, compile, learn; whether there was a plan not known yet."""
@@ -216,7 +208,9 @@ class Tuner:
         model = CostModel.ROOFLINE if (number, i) == (1, 1) else CostModel.CYCLES
         problem = replace(self._problem, cost_model=model)
         self.say(f"round {number}: planning under {model}, {self._best_text}")
-        start = self.best.planned if i == 0 else None
+        start = None
+        if i == 0 and not check(problem, self.best.planned):
+            start = self.best.planned  # the compiler's own may not fit the target
         return solve(
             problem,
             self.config.strategy,
@@ -260,7 +254,7 @@ class Tuner:
             InputError: One cannot be read, or is of another program.
             UsageError: There is no such trial.
         """
-        trials = [DEFAULT, *(x.parent.name for x in self.folder.glob(f"*/{ESTIMATES}"))]
+        trials = {DEFAULT, *self._compiled}
         names = {x.name for x in self._found.problem.program.instructions}
         for trial, table in self.measured.items():
             if trial not in trials:

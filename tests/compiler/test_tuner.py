@@ -2,49 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from commands import Command
+from tuning_cases import plant, tuner
 
 from hybridalloc import CompilerError, UsageError
-from hybridalloc.compiler.source import in_file
-from hybridalloc.io.json_format import write_map
 from hybridalloc.io.read import read_problem
-from hybridalloc.io.target_file import get_target
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import CostModel
 from hybridalloc.program import Observation
-from hybridalloc.tuning.claim import claimed
 from hybridalloc.tuning.disagreement import savings_by_kind
 from hybridalloc.tuning.observing import observe
-from hybridalloc.tuning.tuner import TuneConfig, Tuner
-
-
-def tuner(program: str, folder: Path, rounds: int = 2) -> Tuner:
-    return Tuner(
-        in_file(f"{program}:double", "f32[1024]"),
-        get_target("tpu-v4i"),
-        folder,
-        TuneConfig("greedy", solve_s=1, plans=2, rounds=rounds),
-        time.monotonic() + 100,
-        lambda _: None,
-    )
-
-
-def given(program: str, folder: Path) -> tuple[object, ...]:
-    """The command that tunes it."""
-    what = ("tune", f"{program}:double", "--args", "f32[1024]", "--out", folder)
-    return (*what, "--solve-time", "1", "--strategy", "greedy")
-
-
-def plant(folder: Path, program: str) -> None:
-    """Have an earlier run end with a plan that is not compiled yet: nothing is fast."""
-    first = tuner(program, folder, rounds=1)
-    first.run()
-    write_map(MemoryMap(), first.problem, folder / "round-1a.map.json")
 
 
 def test_it_is_never_worse_than_the_compilers_default(
@@ -151,44 +122,19 @@ def test_planning_does_not_count_as_compiling(
     assert compiling_s < time.monotonic() - begun - slept_s
 
 
-def test_what_was_found_before_a_compile_fails_is_written(
-    jax: Path, program: str, work: Path, command: Command
+def test_more_plans_of_an_earlier_run_are_taken_up_too(
+    jax: Path, program: str, work: Path
 ) -> None:
-    plant(work / "out", program)
-    (jax / "jax" / "__init__.py").write_text("raise RuntimeError('no more')")
-    ran = command(*given(program, work / "out"))
-    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-    assert "no more" in ran.err
-    found = json.loads((work / "out" / "report.json").read_text())
-    assert [x["name"] for x in found["trials"]] == ["default"]
-
-
-def test_a_folder_that_takes_no_files_is_one_line(
-    jax: Path, program: str, work: Path, command: Command
-) -> None:
-    for folder in (program, f"{program}/within"):
-        ran = command(*given(program, Path(folder)))
-        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-        assert f"{folder}: cannot write to this folder" in ran.err
-
-
-def test_a_folder_is_tuned_in_by_one_at_a_time(
-    jax: Path, program: str, work: Path, command: Command
-) -> None:
-    with claimed(work / "out"):
-        ran = command(*given(program, work / "out"))
-    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-    assert "another process is tuning in this folder" in ran.err
-    assert command(*given(program, work / "out")).code == 0
-
-
-def test_a_capacity_below_the_compilers_own_answer_is_one_line(
-    jax: Path, program: str, work: Path, command: Command
-) -> None:
-    ran = command(*given(program, work / "out"), "--capacity", "2KiB")
-    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-    assert "the compiler's own answer is not valid" in ran.err
-    assert "above the capacity of 2048" in ran.err
+    plant(work / "tuning", program)
+    folder = work / "tuning"
+    (folder / "round-1a.map.json").rename(folder / "round-1c.map.json")
+    wide = tuner(program, folder)
+    wide.config = replace(wide.config, plans=3)
+    wide.run()
+    assert wide.trials[-1].name == "round-1c"
+    narrow = tuner(program, folder)
+    narrow.run()
+    assert narrow.trials[-1].name == "round-1c"
 
 
 def test_the_folder_of_another_program_is_refused(
@@ -198,55 +144,6 @@ def test_the_folder_of_another_program_is_refused(
     Path(program).write_text(Path(program).read_text() + "\n# changed\n")
     with pytest.raises(UsageError, match="of another one"):
         tuner(program, work / "tuning").run()
-
-
-def test_the_command_writes_a_report_and_takes_measured_times(
-    jax: Path, program: str, work: Path, command: Command
-) -> None:
-    tune = (*given(program, work / "out"), "--time-limit", "50")
-    plant(work / "out", program)
-    ran = command(*tune)
-    assert (ran.code, ran.err) == (0, "")
-    assert "deploy its defaults" in ran.out
-    assert not (work / "out" / "options.json").exists()
-    times = work / "times.csv"
-    times.write_text("instruction_name,seconds\ndoubled,1e-12\nnegated,1e-12\n")
-    again = command(*tune, "--measured", f"round-1a={times}", "--json")
-    found = json.loads(again.out)
-    assert found == json.loads((work / "out" / "report.json").read_text())
-    assert found["best"] == "round-1a"
-    assert found["gain"] > 1
-    assert (work / "out" / "options.json").exists()
-    assert "| round-1a |" in (work / "out" / "report.md").read_text()
-
-
-def test_wrong_measured_times_are_one_line(
-    jax: Path, program: str, work: Path, command: Command
-) -> None:
-    out = work / "out"
-    wrong = work / "wrong.csv"
-    wrong.write_text("instruction_name,seconds\ndoubled,soon\n")
-    for measured, message in (
-        ("times.csv", "expected PLAN=FILE.csv"),
-        (f"default={work}/none.csv", "cannot read this file"),
-        (f"default={wrong}", "wrong.csv:2: seconds: expected seconds, got 'soon'"),
-        (f"round-7c={wrong}", "there is no plan round-7c here, only default"),
-    ):
-        ran = command(*given(program, out), "--measured", measured)
-        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-        assert message in ran.err
-        assert not list(out.glob("*measured*"))
-
-
-def test_measured_times_of_another_program_are_one_line(
-    jax: Path, program: str, work: Path, command: Command
-) -> None:
-    other = work / "other.csv"
-    other.write_text("instruction_name,seconds\nfusion.7,1e-6\n")
-    ran = command(*given(program, work / "out"), "--measured", f"default={other}")
-    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-    assert "other.csv: names no instruction of the program" in ran.err
-    assert not list((work / "out").glob("*measured*"))
 
 
 def test_an_observation_at_a_known_placement_replaces_it(bundled: Path) -> None:

@@ -205,16 +205,27 @@ class AfterMsa:
         """The program's copy or slice that a copy's result stands for, if any."""
         if not self._gone:
             return None
-        for user, number in _uses(step.frame.computation, step.instruction):
-            time = self._time_before.get(user.name)
-            if time is None:
-                continue
-            operands = self.hlo.schedule.steps[time].instruction.operands
-            if number < len(operands):
-                place = self._time_before.get(_origin(operands[number]).name)
-                if place in self._gone:
-                    return place
+        for value in self._taken_before(step.frame.computation, step.instruction):
+            place = self._time_before.get(_origin(value).name)
+            if place in self._gone:
+                return place
         return None
+
+    def _taken_before(
+        self, computation: Computation, value: HloInstruction
+    ) -> Iterator[HloInstruction]:
+        """What the users of a value took in its place in the program before MSA.
+
+        MSA makes tuples anew: of these it is the element that their users took.
+        """
+        for user, number in _uses(computation, value):
+            if (time := self._time_before.get(user.name)) is not None:
+                taken = self.hlo.schedule.steps[time].instruction.operands
+                yield from taken[number : number + 1]
+            elif user.opcode == "tuple":
+                for whole in map(_origin, self._taken_before(computation, user)):
+                    if whole.opcode == "tuple":
+                        yield from whole.operands[number : number + 1]
 
     def _moved(self, source: int, replaced: int | None) -> int:
         """The buffer whose content a copy moves: what it stands for, or its source."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from hybridalloc.io.tables import integer, integers, read_table
+from hybridalloc.io.tables import integer, integers, number, read_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ def _buffer_row(row: dict[str, str]) -> BufferRow:
     return BufferRow(
         buffer_id=integer(row, "buffer_id", low=-(2**31)),
         name=name,
-        benefit=float(row["alt_mem_benefit"]),
+        benefit=number(row, "alt_mem_benefit"),
         size=integer(row, "size"),
         definition_time=integer(row, "definition_time"),
         use_times=tuple(integers(row, "use_times")),

@@ -219,7 +219,14 @@ def test_the_table_itself_and_a_raw_dump_are_read_too(tmp_path: Path) -> None:
             "buffer_id\n",
             "1: expected the columns buffer_id, buffer_n",
         ),
-        ("bufferinfo.csv", HEAD + '1,"<1 w>",x,4,0,"",\n', "2: could not convert"),
+        *(
+            (
+                "bufferinfo.csv",
+                HEAD + f'1,"<1 w.1>",{benefit},4,0,"1",\n',
+                f"2: alt_mem_benefit: expected a number, got '{benefit}'",
+            )
+            for benefit in ("x", "nan", "inf", "1e308")
+        ),
         ("scheduleinfo.csv", "time,instruction_name\n1,w\n", "2: time 1, expected 0"),
         ("scheduleinfo.csv", "time,instruction_name\n", ": no instructions, expected"),
         ("allocinfo.csv", ANSWER_HEAD + "1,4,0,0\n", "2: expected 5 fields"),
