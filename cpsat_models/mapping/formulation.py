@@ -24,6 +24,9 @@ from hybridalloc.problem import Problem
 COARSER = (1, 1e3, 1e6, 1e9)
 """By so much longer are units, where CP-SAT cannot hold the numbers of a model."""
 
+MOST_RUNS = 2**40
+"""An instruction that runs more often has a weight that CP-SAT cannot sum up."""
+
 
 @dataclass(frozen=True)
 class Formulation:
@@ -65,17 +68,20 @@ def formulate(
         deadline: In seconds of ``time.monotonic()``.
 
     Returns:
-        The model; ``None`` if it would have too many literals.
+        The model; ``None`` if it would have too many literals, or numbers that CP-SAT
+        cannot hold in any units.
 
     Raises:
         TimeoutError: It could not be built by the deadline.
     """
+    if max(problem.program.multiplicity, default=0) > MOST_RUNS:
+        return None
     for factor in COARSER:
         coarser = Units(units.second / factor)
         made = _build(problem, coarser, free_dues, most_literals, deadline)
         if made is None or not made.model.validate():
-            break
-    return made
+            return made
+    return None
 
 
 def _build(

@@ -304,3 +304,16 @@ def test_in_loops_without_trips_copies_cost_nothing_so_nothing_is_proven() -> No
     assert result.status is Status.FEASIBLE
     assert result.bound is not None
     assert result.bound <= 24
+
+
+@pytest.mark.parametrize("strategy", ["cpsat", "greedy>windows"])
+def test_loops_that_run_too_often_to_be_counted_are_no_defect(strategy: str) -> None:
+    """2^104 times: numbers of this size are no whole numbers to CP-SAT."""
+    loops = (Loop(0, 2, 2**52), Loop(1, 2, 2**52))
+    inputs = (Buffer("w", 8, is_input=True), Buffer("v", 8, is_input=True))
+    read = Instruction("read", 1.0, (Access(0, 8), Access(1, 8)))
+    program = Program("often", (read, read), inputs, loops)
+    spaces = MemorySpace("fast", 9.0, 9.0, 8), MemorySpace("slow", 1.0, 1.0)
+    target = Target("machine", spaces, flops_per_second=1.0, clock_hz=1.0)
+    found = solve(Problem(program, target), strategy, time_limit=2)
+    assert found.map is not None
