@@ -10,7 +10,7 @@ demo: $(VENV)/ready
 	$(BIN)/hybridalloc compare examples/workloads/*/ --time-limit 5 --bound-time 2
 
 test: $(VENV)/ready
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: $(VENV)/ready
 	scripts/check format lint types
