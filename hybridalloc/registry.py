@@ -63,6 +63,14 @@ STRATEGIES: Mapping[str, Entry] = {
         "hybridalloc.baselines.play:GreedyPlay",
         "mallocGame, at each step the action that saves most at once",
     ),
+    "muzero": Entry(
+        "hybridalloc.agents.muzero.strategy:MuZero",
+        "mallocGame played by a trained network, with search where it is unsure",
+    ),
+    "policy": Entry(
+        "hybridalloc.agents.muzero.strategy:Policy",
+        "mallocGame played by a trained network, without search",
+    ),
     "greedy": Entry(
         "hybridalloc.baselines.greedy:Greedy",
         "most time saved for each byte and second first, best-fit offsets",

@@ -11,17 +11,14 @@ from hybridalloc.baselines.plan import pinned_map
 from hybridalloc.game import Game, GameConfig
 from hybridalloc.game.best import BestMap
 from hybridalloc.game.fast import FastGame, Position
-from hybridalloc.game.growth import MOST_ACCESSES
+from hybridalloc.game.listing import listing_s
 from hybridalloc.game.playback import playback
-from hybridalloc.loops import Loops
 from hybridalloc.problem import Problem
 from hybridalloc.simulator import Simulator
 from hybridalloc.solver import UNANSWERED, Outcome, Run
 
 EPISODES = 1000
 """Episodes where neither a deadline nor their number is given."""
-STAYS_PER_S = 50_000
-"""How many stays are listed in a second before a game begins, at least, as measured."""
 
 
 class Player(Protocol):
@@ -53,7 +50,7 @@ def best_episode(
     best = BestMap(Simulator(problem), run, fixed)
     if run.warm_start is not None:
         best.start_from(run.warm_start)
-    if not run.expired and _listing_s(problem) < run.remaining_s:
+    if not run.expired and listing_s(problem) < run.remaining_s:
         game = FastGame(Game(problem, config, fixed))
         for end in _ends(game, run, players):
             best.offer(end)
@@ -78,14 +75,3 @@ def _ends(game: FastGame, run: Run, players: Players) -> Iterator[Position]:
                 return
             position = player.advance(position)
         yield position
-
-
-def _listing_s(problem: Problem) -> float:
-    """How long it may take to list the stays of a game, at most, in seconds."""
-    loops = Loops(problem.program)
-    count = sum(
-        min(len(uses), MOST_ACCESSES) * (1 + len(loops.around(use.instruction)))
-        for uses in problem.program.uses
-        for use in uses
-    )
-    return count / STAYS_PER_S

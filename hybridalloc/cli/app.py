@@ -17,6 +17,7 @@ from hybridalloc.cli import (
     listings,
     picture,
     proofs,
+    training,
     tuning,
     understanding,
 )
@@ -62,6 +63,7 @@ _COMMANDS: dict[str, Callable[..., int]] = {
     "capture": capturing.capture,
     "apply": deploying.apply,
     "tune": tuning.tune,
+    "train": training.train,
     "explain": understanding.explain,
     "diff": understanding.diff,
     "show": picture.picture,

@@ -1,0 +1,1 @@
+"""The agent MuZero for mallocGame (arXiv 2305.07440)."""

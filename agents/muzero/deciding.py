@@ -1,0 +1,138 @@
+"""Deciding: what is played in a batch of positions, with and without search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from hybridalloc.agents.muzero.model import Evaluation, Model
+from hybridalloc.agents.muzero.models import LearnedModel
+from hybridalloc.agents.muzero.network import Network
+from hybridalloc.agents.muzero.observing import Observations
+from hybridalloc.agents.muzero.search import SearchConfig, search
+from hybridalloc.arrays import Floats, Ints
+from hybridalloc.game.fast import Position
+
+
+class Decision(NamedTuple):
+    """What to play in B positions, and what it comes from."""
+
+    actions: Ints
+    """(B,)"""
+    policies: Floats
+    """(B, A): probabilities; of a search those that it has improved."""
+    values: Floats
+    """(B,): the return to come, as a fraction of the way to the bound."""
+
+
+class Decider(Protocol):
+    """Decides in many positions at once."""
+
+    def decide(
+        self, positions: Sequence[Position], observations: Observations
+    ) -> Decision:
+        """What to play in positions that are not at their end."""
+        ...
+
+
+class PolicyDecider:
+    """Plays the network's policy, without search."""
+
+    def __init__(
+        self, network: Network, temperature: float, random: np.random.Generator
+    ) -> None:
+        """Take what plays.
+
+        Args:
+            network: In the mode for evaluation.
+            temperature: 1 draws as the policy has it, 0 plays what is likeliest.
+            random: What draws.
+        """
+        self._model = LearnedModel(network)
+        self._temperature, self._random = temperature, random
+
+    def decide(
+        self, positions: Sequence[Position], observations: Observations
+    ) -> Decision:
+        """Draw from the policy."""
+        roots = self._model.begin(positions, observations, 0)
+        policies = probabilities(roots)
+        actions = drawn(roots, self._temperature, self._random)
+        return Decision(actions, policies, roots.values)
+
+
+class SearchDecider:
+    """Searches where the policy is unsure, and plays it where it is not."""
+
+    def __init__(
+        self,
+        network: Network,
+        model: Model,
+        config: SearchConfig,
+        random: np.random.Generator,
+        *,
+        sure: float = 1.0,
+        temperature: float = 1.0,
+    ) -> None:
+        """Take what plays.
+
+        Args:
+            network: In the mode for evaluation.
+            model: What the search plans with.
+            config: Of the search.
+            random: What draws.
+            sure: From which probability of an action on there is no search; 1 searches
+                wherever there is a choice.
+            temperature: Of the policy where there is no search.
+        """
+        self._roots, self._model = LearnedModel(network), model
+        self._config, self._random = config, random
+        self._sure, self._temperature = sure, temperature
+
+    def decide(
+        self, positions: Sequence[Position], observations: Observations
+    ) -> Decision:
+        """Search, or play the policy, position by position."""
+        roots = self._roots.begin(positions, observations, 0)
+        policies, values = probabilities(roots), roots.values.copy()
+        actions = drawn(roots, self._temperature, self._random)
+        choices = roots.masks.sum(axis=1) > 1
+        unsure = np.flatnonzero(choices & ~(policies.max(axis=1) > self._sure))
+        if len(unsure):
+            found = self._search(
+                [positions[i] for i in unsure.tolist()], observations, unsure
+            )
+            actions[unsure], policies[unsure] = found.actions, found.policies
+            values[unsure] = found.values
+        return Decision(actions, policies, values)
+
+    def _search(
+        self, positions: Sequence[Position], observations: Observations, rows: Ints
+    ) -> Decision:
+        some = Observations(*(x[rows] for x in observations))
+        simulations = self._config.simulations
+        roots = self._model.begin(positions, some, simulations)
+        found = search(self._model, roots, self._config, self._random)
+        return Decision(found.action, found.policy, found.value)
+
+
+def probabilities(roots: Evaluation) -> Floats:
+    """(B, A): the policy over the legal actions."""
+    return _softmax(np.where(roots.masks, roots.logits, -np.inf))
+
+
+def drawn(roots: Evaluation, temperature: float, random: np.random.Generator) -> Ints:
+    """(B,): an action of each policy; the likeliest at temperature 0."""
+    logits = np.where(roots.masks, roots.logits, -np.inf)
+    if temperature > 0:
+        logits = logits / temperature + random.gumbel(size=logits.shape)
+    actions: Ints = logits.argmax(axis=1)
+    return actions
+
+
+def _softmax(logits: Floats) -> Floats:
+    shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
+    result: Floats = shifted / shifted.sum(axis=1, keepdims=True)
+    return result

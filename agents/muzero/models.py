@@ -1,0 +1,191 @@
+"""What the search plans with: the network's own model, or the game itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from hybridalloc.agents.muzero.model import Bools, Evaluation, Expansion
+from hybridalloc.agents.muzero.network import Network, Prediction
+from hybridalloc.agents.muzero.observing import Observations, Observing
+from hybridalloc.agents.muzero.perception import Seen
+from hybridalloc.arrays import Floats, Ints
+from hybridalloc.game import Action
+from hybridalloc.game.fast import FastGame, Position
+
+
+class LearnedModel:
+    """The learned model, as in MuZero: only roots are observed.
+
+    Below them every action is allowed and nothing is the end; the network is to have
+    learned that what is not legal is not to be taken, and that after the end nothing
+    is earned.
+    """
+
+    def __init__(self, network: Network) -> None:
+        """Take what plays.
+
+        Args:
+            network: Is read only; put it into the mode for evaluation before.
+        """
+        self._network = network
+        self._states = torch.empty(0)
+
+    @torch.inference_mode()
+    def begin(
+        self,
+        positions: Sequence[Position],
+        observations: Observations,
+        simulations: int,
+    ) -> Evaluation:
+        """Evaluate the roots, the nodes 0.
+
+        Args:
+            positions: (B,)
+            observations: Of them.
+            simulations: How many nodes each game will have besides.
+        """
+        roots = self._network.represent(Seen.of(observations, self._network.device))
+        shape = len(positions), simulations + 1, roots.shape[1]
+        self._states = torch.empty(shape, device=roots.device)
+        self._states[:, 0] = roots
+        masks = masks_of(positions)
+        return _evaluation(self._network, self._network.predict(roots), masks)
+
+    @torch.inference_mode()
+    def expand(
+        self, games: Ints, parents: Ints, actions: Ints, nodes: Ints
+    ) -> Expansion:
+        """Imagine what follows an action in each of K nodes.
+
+        Args:
+            games: (K,): which game each is in.
+            parents: (K,): the nodes there that the actions are taken in.
+            actions: (K,)
+            nodes: (K,): the new nodes.
+        """
+        device = self._network.device
+        at = [torch.tensor(x, device=device) for x in (games, parents, actions, nodes)]
+        before = self._states[at[0], at[1]]
+        state, reward_logits = self._network.dynamics(before, at[2])
+        self._states[at[0], at[3]] = state
+        count = len(games)
+        masks = np.ones((count, len(Action)), np.bool_)
+        return Expansion(
+            rewards=_numbers(self._network.rewards.decode(reward_logits)),
+            terminal=np.zeros(count, np.bool_),
+            evaluation=_evaluation(self._network, self._network.predict(state), masks),
+        )
+
+
+class GameModel:
+    """The game itself: nodes are positions, rewards, masks and ends are exact.
+
+    A decision that leads to a dead end is followed by Drop-backup, so its node may have
+    more steps to come than its parent.
+    """
+
+    def __init__(
+        self, network: Network, observing: Observing, scales_s: Mapping[FastGame, float]
+    ) -> None:
+        """Take what evaluates positions.
+
+        Args:
+            network: Is read only; put it into the mode for evaluation before.
+            observing: Observes them; of the sizes that the network is for.
+            scales_s: For each game, the seconds that a return of 1 stands for.
+        """
+        self._network, self._observing = network, observing
+        self._scales_s = scales_s
+        self._nodes: list[dict[int, Position]] = []
+        self._spare: dict[FastGame, list[Position]] = {}
+        self._room = Observations.empty(0, observing.config)
+
+    @torch.inference_mode()
+    def begin(
+        self,
+        positions: Sequence[Position],
+        observations: Observations,
+        simulations: int,
+    ) -> Evaluation:
+        """Evaluate the roots, the nodes 0.
+
+        Args:
+            positions: (B,): they are not played on until the next call.
+            observations: Of them.
+            simulations: How many nodes each game will have besides.
+        """
+        for nodes in self._nodes:
+            self._spare[nodes.pop(0).game].extend(nodes.values())
+        self._spare = {x.game: self._spare.get(x.game, []) for x in positions}
+        self._nodes = [{0: x} for x in positions]
+        return _evaluate(self._network, observations, masks_of(positions))
+
+    @torch.inference_mode()
+    def expand(
+        self, games: Ints, parents: Ints, actions: Ints, nodes: Ints
+    ) -> Expansion:
+        """Take an action in each of K nodes.
+
+        Args:
+            games: (K,): which game each is in.
+            parents: (K,): the nodes there that the actions are taken in.
+            actions: (K,): legal ones.
+            nodes: (K,): the new nodes.
+
+        Raises:
+            ValueError: An action is not legal.
+        """
+        made, rewards = [], np.zeros(len(games))
+        each = zip(*(x.tolist() for x in (games, parents, actions, nodes)), strict=True)
+        for k, (game, parent, action, node) in enumerate(each):
+            position = self._copy(self._nodes[game][parent])
+            self._nodes[game][node] = position
+            rewards[k] = position.apply(action) / self._scales_s[position.game]
+            made.append(position)
+        terminal = np.array([x.is_terminal for x in made], np.bool_)
+        evaluation = _evaluate(self._network, self._observe(made), masks_of(made))
+        evaluation.values[terminal] = 0.0
+        return Expansion(rewards, terminal, evaluation)
+
+    def _copy(self, position: Position) -> Position:
+        """A copy, in the place of one that is no longer needed if there is any."""
+        spare = self._spare[position.game]
+        if not spare:
+            return position.copy()
+        position.copy_to(spare[-1])
+        return spare.pop()
+
+    def _observe(self, positions: Sequence[Position]) -> Observations:
+        """In the same arrays each time."""
+        if len(positions) > len(self._room.summary):
+            self._room = Observations.empty(len(positions), self._observing.config)
+        observations = self._room.first(len(positions))
+        self._observing.observe_into(positions, observations)
+        return observations
+
+
+def masks_of(positions: Sequence[Position]) -> Bools:
+    """(B, A): which actions are legal in each; none where a game has ended."""
+    masks = np.empty((len(positions), len(Action)), np.bool_)
+    for mask, position in zip(masks, positions, strict=True):
+        mask[:] = position.mask()
+    return masks
+
+
+def _evaluate(network: Network, observations: Observations, masks: Bools) -> Evaluation:
+    state = network.represent(Seen.of(observations, network.device))
+    return _evaluation(network, network.predict(state), masks)
+
+
+def _evaluation(network: Network, prediction: Prediction, masks: Bools) -> Evaluation:
+    values = network.values.decode(prediction.value_logits)
+    return Evaluation(_numbers(prediction.policy_logits), _numbers(values), masks)
+
+
+def _numbers(values: Tensor) -> Floats:
+    found: Floats = values.double().cpu().numpy()
+    return found

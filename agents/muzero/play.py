@@ -1,0 +1,120 @@
+"""Play: games side by side, so that the network sees many positions at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from hybridalloc.agents.muzero.deciding import Decider, Decision
+from hybridalloc.agents.muzero.observing import Observations, Observing
+from hybridalloc.agents.muzero.programs import Entry
+from hybridalloc.agents.muzero.trajectory import Trajectory
+from hybridalloc.game.fast import FastGame, Position
+
+
+def play(
+    entries: Sequence[Entry],
+    indices: Iterable[int],
+    decider: Decider,
+    observing: Observing,
+) -> list[Trajectory]:
+    """Play one game of each of these programs, and record them.
+
+    Args:
+        entries: The programs.
+        indices: Which of them; one may be played several times.
+        decider: Decides in all games at once.
+        observing: Of the sizes that the decider's network is for.
+
+    Returns:
+        The trajectories, in the order of the indices.
+    """
+    seats = [_Seat(i, entries[i]) for i in indices]
+    while playing := [seat for seat in seats if not seat.position.is_terminal]:
+        positions = [seat.position for seat in playing]
+        seen = observing.observe(positions)
+        decision = decider.decide(positions, seen)
+        for row, seat in enumerate(playing):
+            seat.take(row, decision, seen)
+    return [seat.trajectory() for seat in seats]
+
+
+def ends(
+    positions: Sequence[Position],
+    decider: Decider,
+    observing: Observing,
+    is_over: Callable[[], bool],
+) -> Iterator[Position]:
+    """The ends of games played side by side, each as soon as it has ended.
+
+    Args:
+        positions: Where they begin; they are played on.
+        decider: Decides in all of them at once.
+        observing: Of the sizes that the decider's network is for.
+        is_over: Asked before each turn; then the games are given up.
+    """
+    playing = list(positions)
+    while playing:
+        yield from (x for x in playing if x.is_terminal)
+        playing = [x for x in playing if not x.is_terminal]
+        if not playing or is_over():
+            return
+        decision = decider.decide(playing, observing.observe(playing))
+        for position, action in zip(playing, decision.actions.tolist(), strict=True):
+            position.apply(action)
+
+
+def resumed(game: FastGame, taken: Sequence[int], steps: int) -> Position:
+    """A position of a game that was played before.
+
+    Args:
+        game: Of the program.
+        taken: The actions of the game that was played.
+        steps: How many of them are taken again.
+    """
+    position = game.begin()
+    for action in taken[:steps]:
+        position.apply(action)
+    return position
+
+
+@dataclass
+class _Seat:
+    """A game that is being played, and what was seen and done in it."""
+
+    index: int
+    entry: Entry
+    position: Position = field(init=False)
+    rows: list[tuple[int, float, np.ndarray, np.ndarray, float]] = field(
+        default_factory=list
+    )
+    """Action, reward, mask, policy and value of each turn."""
+    seen: list[tuple[np.ndarray, ...]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.position = self.entry.game.begin()
+
+    def take(self, row: int, decision: Decision, seen: Observations) -> None:
+        """Play what was decided, and note it."""
+        action, mask = int(decision.actions[row]), self.position.mask()
+        self.seen.append(tuple(x[row].astype(np.float16) for x in seen))
+        reward = self.position.apply(action) / self.entry.scale_s
+        value = float(decision.values[row])
+        self.rows.append((action, reward, mask, decision.policies[row], value))
+
+    def trajectory(self) -> Trajectory:
+        """All of it, once the game has ended."""
+        actions, rewards, masks, policies, values = zip(*self.rows, strict=True)
+        return Trajectory(
+            entry=self.index,
+            actions=np.array(actions, np.int8),
+            rewards=np.array(rewards, np.float32),
+            masks=np.array(masks, np.bool_),
+            policies=np.array(policies, np.float32),
+            values=np.array(values, np.float32),
+            observations=Observations(*map(np.stack, zip(*self.seen, strict=True))),
+            time_s=self.position.time_s,
+            is_demonstration=False,
+        )

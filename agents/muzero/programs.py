@@ -1,0 +1,59 @@
+"""Programs that are ready to be played."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hybridalloc.bounds import lower_bound
+from hybridalloc.game import Game, GameConfig
+from hybridalloc.game.fast import FastGame
+from hybridalloc.game.fixing import fixed
+from hybridalloc.problem import Problem
+
+BOUND_S = 10.0
+"""Seconds for the lower bound of a program, where none is given."""
+LEAST_SHARE = 0.01
+"""A return of 1 stands for this share of the time at least, where there is nothing to be
+gained."""
+EXTENDED = GameConfig(waits=True, shifts=True)
+"""The game that the agent plays: the paper's actions, with both extensions."""
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """A program, its game, and what a return of 1 stands for."""
+
+    name: str
+    problem: Problem
+    game: FastGame
+    bound_s: float
+    """Seconds that no map beats."""
+
+    @property
+    def scale_s(self) -> float:
+        """Seconds from all in slow memory to the bound; above 0."""
+        slow_s = self.game.first.time_s
+        return max(slow_s - self.bound_s, LEAST_SHARE * slow_s) or 1.0
+
+    def value(self, time_s: float) -> float:
+        """How far a time is on the way from all in slow memory to the bound."""
+        return (self.game.first.time_s - time_s) / self.scale_s
+
+
+def prepare(
+    problem: Problem, config: GameConfig = EXTENDED, bound_s: float | None = None
+) -> Entry:
+    """Make a program ready to be played.
+
+    Args:
+        problem: The program, target and cost model.
+        config: Of the game.
+        bound_s: A lower bound in seconds; by default one is looked for.
+
+    Raises:
+        ValueError: No place is found for what is pinned to fast memory.
+    """
+    if bound_s is None:
+        bound_s = lower_bound(problem, time_limit=BOUND_S).seconds
+    game = FastGame(Game(problem, config, fixed(problem)))
+    return Entry(problem.program.name, problem, game, bound_s)

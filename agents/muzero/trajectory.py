@@ -1,0 +1,171 @@
+"""Trajectories: games that were played, as the network learns from them."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybridalloc.agents.muzero.model import Bools
+from hybridalloc.agents.muzero.observing import Observations, Observing
+from hybridalloc.arrays import Floats
+from hybridalloc.errors import InputError
+from hybridalloc.game import Action
+from hybridalloc.io.files import write_bytes
+
+if TYPE_CHECKING:
+    from hybridalloc.agents.muzero.programs import Entry
+
+Singles = NDArray[np.float32]
+FORMAT = 1
+"""The version of the files."""
+_PARTS = ("actions", "policies", "values")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trajectory:
+    """A whole game of L decisions, with those that Drop-backup has undone."""
+
+    entry: int
+    """The program, as an index into the list of those that are trained on."""
+    actions: NDArray[np.int8]
+    """(L,): what was applied."""
+    rewards: Singles
+    """(L,): their sum is how far the map is on the way from all-slow to the bound."""
+    masks: Bools
+    """(L, A): which actions were legal."""
+    policies: Singles
+    """(L, A): what a search has made of the policy; of a demonstration, all for the
+    action that was applied."""
+    values: Singles
+    """(L,): the return to come, as a search has it; of a demonstration, as it came."""
+    observations: Observations
+    """(L, ...): of float16, to take less memory."""
+    time_s: float
+    """Seconds that the program takes with the map of the end."""
+    is_demonstration: bool
+    """Whether another strategy's map was played back."""
+
+    def __len__(self) -> int:
+        return len(self.actions)
+
+    @property
+    def returns(self) -> Floats:
+        """(L,): the rewards to come."""
+        rewards = self.rewards.astype(np.float64)
+        to_come: Floats = np.cumsum(rewards[::-1])[::-1]
+        return to_come
+
+    def save(self, path: Path) -> None:
+        """Write what cannot be worked out from the game into an .npz file.
+
+        The file appears complete or not at all.
+
+        Raises:
+            InputError: It cannot be written.
+        """
+        data = io.BytesIO()
+        np.savez_compressed(
+            data,
+            header=np.array([FORMAT, self.entry, self.is_demonstration]),
+            actions=self.actions,
+            policies=self.policies,
+            values=self.values,
+        )
+        write_bytes(path, data.getvalue())
+
+
+def replayed(
+    entry: Entry,
+    index: int,
+    actions: NDArray[np.int8],
+    policies: Singles,
+    values: Singles,
+    observing: Observing,
+    *,
+    is_demonstration: bool,
+) -> Trajectory:
+    """A trajectory from its actions: the game, which is deterministic, tells the rest.
+
+    Args:
+        entry: The program.
+        index: Of it, in the list of programs.
+        actions: (L,): to the end of a game.
+        policies: (L, A)
+        values: (L,)
+        observing: Observes what is played again.
+        is_demonstration: Whether another strategy's map is played back.
+
+    Raises:
+        ValueError: An action is not legal, or the game does not end with the last.
+    """
+    position, count = entry.game.begin(), len(actions)
+    seen = Observations.empty(count, observing.config)
+    rewards = np.empty(count, np.float32)
+    masks = np.empty((count, len(Action)), np.bool_)
+    for step, action in enumerate(actions.tolist()):
+        now = Observations(*(x[step : step + 1] for x in seen))
+        observing.observe_into([position], now)
+        masks[step] = position.mask()
+        rewards[step] = position.apply(action) / entry.scale_s
+    if not position.is_terminal:
+        raise ValueError(f"{count} actions do not reach the end of {entry.name}")
+    return Trajectory(
+        entry=index,
+        actions=actions,
+        rewards=rewards,
+        masks=masks,
+        policies=policies,
+        values=values,
+        observations=halved(seen),
+        time_s=position.time_s,
+        is_demonstration=is_demonstration,
+    )
+
+
+def halved(observations: Observations) -> Observations:
+    """The same in half the memory, of float16."""
+    made: list[Any] = [x.astype(np.float16) for x in observations]
+    return Observations(*made)
+
+
+def load(path: Path, entries: Sequence[Entry], observing: Observing) -> Trajectory:
+    """Read a trajectory, and play it again.
+
+    Args:
+        path: As ``Trajectory.save`` wrote it.
+        entries: The programs that are trained on.
+        observing: Observes what is played again.
+
+    Raises:
+        InputError: The file cannot be read, is damaged, or is of another program.
+    """
+    try:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
+            version, index, is_demonstration = file["header"].tolist()
+            actions, policies, values = (file[x] for x in _PARTS)
+        if version != FORMAT or not 0 <= index < len(entries):
+            raise ValueError(f"format {version}, program {index}")
+        return replayed(
+            *(entries[index], index, actions, policies, values, observing),
+            is_demonstration=bool(is_demonstration),
+        )
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise InputError(path, f"expected a trajectory: {error}") from error
+
+
+def chosen(actions: NDArray[np.int8]) -> Singles:
+    """(L, A): policies that are all for the actions (L,).
+
+    >>> chosen(np.array([2, 0], np.int8)).tolist()
+    [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    """
+    every: Singles = np.eye(len(Action), dtype=np.float32)
+    policies: Singles = every[actions]
+    return policies

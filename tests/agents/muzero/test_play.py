@@ -1,0 +1,147 @@
+"""Playing with a network, in batches: with search, without, and as strategies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from muzero_cases import TINY
+
+from hybridalloc import MemoryMap, Problem, solve
+from hybridalloc.agents.muzero.checkpoint import save_network
+from hybridalloc.agents.muzero.deciding import Decider, PolicyDecider, SearchDecider
+from hybridalloc.agents.muzero.models import GameModel, LearnedModel
+from hybridalloc.agents.muzero.network import Network
+from hybridalloc.agents.muzero.observing import Observing
+from hybridalloc.agents.muzero.play import ends, play, resumed
+from hybridalloc.agents.muzero.programs import Entry, prepare
+from hybridalloc.agents.muzero.search import SearchConfig
+from hybridalloc.agents.muzero.strategy import (
+    ModelKind,
+    MuZero,
+    MuZeroConfig,
+    Policy,
+    PolicyConfig,
+)
+from hybridalloc.checker import check
+from hybridalloc.io.read import read_problem
+from hybridalloc.simulator import Simulator
+
+
+@pytest.fixture(scope="module")
+def problem(bundled: Path) -> Problem:
+    return read_problem(bundled / "mixer_block_b128")
+
+
+@pytest.fixture(scope="module")
+def entry(problem: Problem) -> Entry:
+    return prepare(problem, bound_s=0.5 * Simulator(problem).slow_s)
+
+
+@pytest.fixture(scope="module")
+def network() -> Network:
+    torch.manual_seed(0)
+    return Network(TINY).eval()
+
+
+@pytest.fixture(scope="module")
+def weights(network: Network, tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("weights") / "weights.pt"
+    save_network(network, path)
+    return str(path)
+
+
+def searching(network: Network, entry: Entry, kind: ModelKind) -> Decider:
+    model = LearnedModel(network)
+    game = GameModel(network, Observing(TINY.observation), {entry.game: entry.scale_s})
+    return SearchDecider(
+        network,
+        model if kind is ModelKind.LEARNED else game,
+        SearchConfig(simulations=3),
+        np.random.default_rng(0),
+    )
+
+
+@pytest.mark.parametrize("kind", list(ModelKind))
+def test_a_trajectory_is_the_game_that_was_played(
+    network: Network, entry: Entry, kind: ModelKind
+) -> None:
+    decider = searching(network, entry, kind)
+    for found in play([entry], [0, 0], decider, Observing(TINY.observation)):
+        assert found.rewards.sum() == pytest.approx(entry.value(found.time_s), abs=1e-5)
+        assert found.masks[np.arange(len(found.actions)), found.actions].all()
+        assert np.allclose(found.policies.sum(axis=1), 1, atol=1e-5)
+        assert (found.policies[~found.masks] == 0).all()
+        assert len(found.observations.summary) == len(found.actions)
+        again = resumed(entry.game, found.actions.tolist(), len(found.actions))
+        assert again.is_terminal
+        assert again.time_s == found.time_s
+
+
+def test_where_the_policy_is_sure_there_is_no_search(
+    network: Network, entry: Entry
+) -> None:
+    class Never:
+        """A model that must not be asked."""
+
+        def begin(self, *_: object) -> None:
+            raise AssertionError("searched")
+
+        expand = begin
+
+    decider = SearchDecider(
+        network,
+        Never(),  # type: ignore[arg-type] # it has no use for what it is given
+        SearchConfig(simulations=3),
+        np.random.default_rng(0),
+        sure=0.0,
+    )
+    assert play([entry], [0], decider, Observing(TINY.observation))
+
+
+def test_without_temperature_the_likeliest_action_is_played(
+    network: Network, entry: Entry
+) -> None:
+    decider = PolicyDecider(network, 0.0, np.random.default_rng(0))
+    one, other = play([entry], [0, 0], decider, Observing(TINY.observation))
+    assert one.actions.tolist() == other.actions.tolist()
+    likeliest = one.policies.argmax(axis=1)
+    assert likeliest.tolist() == one.actions.tolist()
+
+
+def test_games_that_are_given_up_have_no_end(network: Network, entry: Entry) -> None:
+    decider = PolicyDecider(network, 1.0, np.random.default_rng(0))
+    positions = [entry.game.begin()]
+    found = ends(positions, decider, Observing(TINY.observation), lambda: True)
+    assert list(found) == []
+
+
+@pytest.mark.parametrize("model", ["learned", "game"])
+def test_the_agent_answers_with_a_valid_map_by_its_seed(
+    problem: Problem, weights: str, model: str
+) -> None:
+    solver = MuZero(
+        MuZeroConfig(weights, batch=3, simulations=2, model=ModelKind(model))
+    )
+    one, again, other = (
+        solve(problem, solver, iterations=6, seed=seed) for seed in (1, 1, 2)
+    )
+    assert one.map is not None
+    assert not check(problem, one.map)
+    assert one.map == again.map
+    assert one.map != other.map
+    assert one.time is not None
+    assert one.time < Simulator(problem).slow_s
+
+
+def test_a_warm_start_is_never_lost(problem: Problem, weights: str) -> None:
+    assert problem.compiler_map is not None
+    solver = Policy(PolicyConfig(weights, batch=2))
+    start = Simulator(problem).simulate(problem.compiler_map).time_s
+    found = solve(problem, solver, iterations=2, warm_start=problem.compiler_map)
+    assert found.time is not None
+    assert found.time <= start
+    none = solve(problem, solver, time_limit=0, warm_start=MemoryMap())
+    assert none.map is not None
