@@ -13,8 +13,7 @@ from hybridalloc.problem import Problem
 BOUND_S = 10.0
 """Seconds for the lower bound of a program, where none is given."""
 LEAST_SHARE = 0.01
-"""A return of 1 stands for this share of the time at least, where there is nothing to be
-gained."""
+"""A return of 1 stands for this share of the time at least."""
 EXTENDED = GameConfig(waits=True, shifts=True)
 """The game that the agent plays: the paper's actions, with both extensions."""
 
