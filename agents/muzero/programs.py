@@ -30,13 +30,23 @@ class Entry:
 
     @property
     def scale_s(self) -> float:
-        """Seconds from all in slow memory to the bound; above 0."""
-        slow_s = self.game.first.time_s
-        return max(slow_s - self.bound_s, LEAST_SHARE * slow_s) or 1.0
+        """Seconds that a return of 1 stands for."""
+        return scale_s(self.game, self.bound_s)
 
     def value(self, time_s: float) -> float:
         """How far a time is on the way from all in slow memory to the bound."""
         return (self.game.first.time_s - time_s) / self.scale_s
+
+
+def scale_s(game: FastGame, bound_s: float) -> float:
+    """The seconds that a return of 1 stands for: from all-slow to the bound; above 0.
+
+    Args:
+        game: Of the program.
+        bound_s: Seconds that no map beats.
+    """
+    slow_s = game.first.time_s
+    return max(slow_s - bound_s, LEAST_SHARE * slow_s) or 1.0
 
 
 def prepare(

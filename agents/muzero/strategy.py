@@ -19,7 +19,7 @@ from hybridalloc.agents.muzero.models import GameModel, LearnedModel
 from hybridalloc.agents.muzero.network import Network
 from hybridalloc.agents.muzero.observing import Observing
 from hybridalloc.agents.muzero.play import ends, resumed
-from hybridalloc.agents.muzero.programs import EXTENDED, LEAST_SHARE
+from hybridalloc.agents.muzero.programs import BOUND_S, EXTENDED, scale_s
 from hybridalloc.agents.muzero.search import SearchConfig
 from hybridalloc.bounds import lower_bound
 from hybridalloc.game import Game
@@ -129,9 +129,9 @@ class MuZero:
         def decider(game: FastGame) -> Decider:
             model: Model = LearnedModel(network)
             if self.config.model is ModelKind.GAME:
-                scale_s = _scale_s(problem, game, run)
                 observing = Observing(network.config.observation)
-                model = GameModel(network, observing, {game: scale_s})
+                scales_s = {game: scale_s(game, _bound_s(problem, run))}
+                model = GameModel(network, observing, scales_s)
             return SearchDecider(
                 network,
                 model,
@@ -225,14 +225,12 @@ def _network(weights: str) -> Network:
     return load_network(Path(weights) if weights else SHIPPED)
 
 
-def _scale_s(problem: Problem, game: FastGame, run: Run) -> float:
-    """The seconds that a return of 1 stands for: from all-slow to the bound."""
-    bound_s = run.bound
-    if not bound_s:
-        limit_s = BOUND_SHARE * run.remaining_s if run.deadline < math.inf else 10.0
-        bound_s = lower_bound(problem, time_limit=limit_s).seconds
-    slow_s = game.first.time_s
-    return max(slow_s - bound_s, LEAST_SHARE * slow_s) or 1.0
+def _bound_s(problem: Problem, run: Run) -> float:
+    """Seconds that no map beats: as others have proven, or a bound of its own."""
+    if run.bound:
+        return run.bound
+    limit_s = BOUND_SHARE * run.remaining_s if run.deadline < math.inf else BOUND_S
+    return lower_bound(problem, time_limit=limit_s).seconds
 
 
 @contextmanager
