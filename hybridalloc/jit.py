@@ -91,7 +91,7 @@ def _stamp(function: FunctionType) -> str:
         if one in found:
             continue
         known = [(name, one.__globals__.get(name)) for name in one.__code__.co_names]
-        numbers = [x for x in known if isinstance(x[1], int | float)]
+        numbers = [x for x in known if isinstance(x[1], int | float | tuple)]
         found[one] = f"{_source(one.__code__.co_filename)} {numbers}"
         waiting += [x.py_func for _, x in known if isinstance(x, Dispatcher)]
     return hashlib.sha256("\n".join(sorted(found.values())).encode()).hexdigest()

@@ -60,7 +60,10 @@ class Actor:
         indices = self._chosen()
         entries, players = self._run.entries, self._players
         decider = players.explorer(self._random)
-        for game in play(entries, indices, decider, players.observing):
+        heat = self._run.config.temperature
+        for game in play(
+            entries, indices, decider, players.observing, temperature=heat
+        ):
             name = f"{time.time_ns():020d}-{self._index}.npz"
             game.save(folder.incoming / name)
 

@@ -31,36 +31,44 @@ class Decider(Protocol):
     """Decides in many positions at once."""
 
     def decide(
-        self, positions: Sequence[Position], observations: Observations
+        self,
+        positions: Sequence[Position],
+        observations: Observations,
+        temperatures: Floats,
     ) -> Decision:
-        """What to play in positions that are not at their end."""
+        """What to play in positions that are not at their end.
+
+        Args:
+            positions: B of them.
+            observations: Of these.
+            temperatures: (B,): 1 draws actions as the policy has them, 0 takes the
+                likeliest.
+        """
         ...
 
 
 class PolicyDecider:
     """Plays the network's policy, without search."""
 
-    def __init__(
-        self, network: Network, temperature: float, random: np.random.Generator
-    ) -> None:
+    def __init__(self, network: Network, random: np.random.Generator) -> None:
         """Take what plays.
 
         Args:
             network: In the mode for evaluation.
-            temperature: 1 draws as the policy has it, 0 plays what is likeliest.
             random: What draws.
         """
-        self._model = LearnedModel(network)
-        self._temperature, self._random = temperature, random
+        self._model, self._random = LearnedModel(network), random
 
     def decide(
-        self, positions: Sequence[Position], observations: Observations
+        self,
+        positions: Sequence[Position],
+        observations: Observations,
+        temperatures: Floats,
     ) -> Decision:
         """Draw from the policy."""
         roots = self._model.begin(positions, observations, 0)
-        policies = probabilities(roots)
-        actions = drawn(roots, self._temperature, self._random)
-        return Decision(actions, policies, roots.values)
+        actions = favoured(roots, noise(roots, temperatures, self._random))
+        return Decision(actions, probabilities(roots), roots.values)
 
 
 class SearchDecider:
@@ -74,7 +82,6 @@ class SearchDecider:
         random: np.random.Generator,
         *,
         sure: float = 1.0,
-        temperature: float = 1.0,
     ) -> None:
         """Take what plays.
 
@@ -85,36 +92,41 @@ class SearchDecider:
             random: What draws.
             sure: From which probability of an action on there is no search; 1 searches
                 wherever there is a choice.
-            temperature: Of the policy where there is no search.
         """
         self._roots, self._model = LearnedModel(network), model
-        self._config, self._random = config, random
-        self._sure, self._temperature = sure, temperature
+        self._config, self._random, self._sure = config, random, sure
 
     def decide(
-        self, positions: Sequence[Position], observations: Observations
+        self,
+        positions: Sequence[Position],
+        observations: Observations,
+        temperatures: Floats,
     ) -> Decision:
         """Search, or play the policy, position by position."""
         roots = self._roots.begin(positions, observations, 0)
         policies, values = probabilities(roots), roots.values.copy()
-        actions = drawn(roots, self._temperature, self._random)
+        drawn = noise(roots, temperatures, self._random)
+        actions = favoured(roots, drawn)
         choices = roots.masks.sum(axis=1) > 1
         unsure = np.flatnonzero(choices & ~(policies.max(axis=1) > self._sure))
         if len(unsure):
-            found = self._search(
-                [positions[i] for i in unsure.tolist()], observations, unsure
-            )
+            some = [positions[i] for i in unsure.tolist()]
+            found = self._search(some, observations, unsure, drawn[unsure])
             actions[unsure], policies[unsure] = found.actions, found.policies
             values[unsure] = found.values
         return Decision(actions, policies, values)
 
     def _search(
-        self, positions: Sequence[Position], observations: Observations, rows: Ints
+        self,
+        positions: Sequence[Position],
+        observations: Observations,
+        rows: Ints,
+        drawn: Floats,
     ) -> Decision:
         some = Observations(*(x[rows] for x in observations))
         simulations = self._config.simulations
         roots = self._model.begin(positions, some, simulations)
-        found = search(self._model, roots, self._config, self._random)
+        found = search(self._model, roots, self._config, drawn)
         return Decision(found.action, found.policy, found.value)
 
 
@@ -123,12 +135,18 @@ def probabilities(roots: Evaluation) -> Floats:
     return _softmax(np.where(roots.masks, roots.logits, -np.inf))
 
 
-def drawn(roots: Evaluation, temperature: float, random: np.random.Generator) -> Ints:
-    """(B,): an action of each policy; the likeliest at temperature 0."""
-    logits = np.where(roots.masks, roots.logits, -np.inf)
-    if temperature > 0:
-        logits = logits / temperature + random.gumbel(size=logits.shape)
-    actions: Ints = logits.argmax(axis=1)
+def noise(
+    roots: Evaluation, temperatures: Floats, random: np.random.Generator
+) -> Floats:
+    """(B, A): Gumbel noise, by temperatures (B,)."""
+    gumbel = random.gumbel(size=roots.logits.shape)
+    result: Floats = temperatures[:, np.newaxis] * gumbel
+    return result
+
+
+def favoured(roots: Evaluation, drawn: Floats) -> Ints:
+    """(B,): the legal actions that policy and noise (B, A) favour."""
+    actions: Ints = np.where(roots.masks, roots.logits + drawn, -np.inf).argmax(axis=1)
     return actions
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,7 +11,7 @@ from hybridalloc.agents.muzero.deciding import Decider, Decision
 from hybridalloc.agents.muzero.observing import Observations, Observing
 from hybridalloc.agents.muzero.programs import Entry
 from hybridalloc.agents.muzero.trajectory import Trajectory
-from hybridalloc.game.fast import FastGame, Position
+from hybridalloc.game.fast import Position
 
 
 def play(
@@ -19,6 +19,8 @@ def play(
     indices: Iterable[int],
     decider: Decider,
     observing: Observing,
+    *,
+    temperature: float,
 ) -> list[Trajectory]:
     """Play one game of each of these programs, and record them.
 
@@ -27,6 +29,7 @@ def play(
         indices: Which of them; one may be played several times.
         decider: Decides in all games at once.
         observing: Of the sizes that the decider's network is for.
+        temperature: Of all decisions.
 
     Returns:
         The trajectories, in the order of the indices.
@@ -35,49 +38,11 @@ def play(
     while playing := [seat for seat in seats if not seat.position.is_terminal]:
         positions = [seat.position for seat in playing]
         seen = observing.observe(positions)
-        decision = decider.decide(positions, seen)
+        heat = np.full(len(positions), temperature)
+        decision = decider.decide(positions, seen, heat)
         for row, seat in enumerate(playing):
             seat.take(row, decision, seen)
     return [seat.trajectory() for seat in seats]
-
-
-def ends(
-    positions: Sequence[Position],
-    decider: Decider,
-    observing: Observing,
-    is_over: Callable[[], bool],
-) -> Iterator[Position]:
-    """The ends of games played side by side, each as soon as it has ended.
-
-    Args:
-        positions: Where they begin; they are played on.
-        decider: Decides in all of them at once.
-        observing: Of the sizes that the decider's network is for.
-        is_over: Asked before each turn; then the games are given up.
-    """
-    playing = list(positions)
-    while playing:
-        yield from (x for x in playing if x.is_terminal)
-        playing = [x for x in playing if not x.is_terminal]
-        if not playing or is_over():
-            return
-        decision = decider.decide(playing, observing.observe(playing))
-        for position, action in zip(playing, decision.actions.tolist(), strict=True):
-            position.apply(action)
-
-
-def resumed(game: FastGame, taken: Sequence[int], steps: int) -> Position:
-    """A position of a game that was played before.
-
-    Args:
-        game: Of the program.
-        taken: The actions of the game that was played.
-        steps: How many of them are taken again.
-    """
-    position = game.begin()
-    for action in taken[:steps]:
-        position.apply(action)
-    return position
 
 
 @dataclass

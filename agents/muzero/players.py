@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from hybridalloc.agents.muzero.observing import Observations, Observing
 from hybridalloc.agents.muzero.programs import Entry
 from hybridalloc.agents.muzero.strategy import ModelKind
 from hybridalloc.agents.muzero.training_config import TrainConfig
+from hybridalloc.arrays import Floats
 from hybridalloc.game.fast import Position
 
 
@@ -41,16 +41,12 @@ class Players:
         return SearchDecider(
             *(self._network, self._model(), self._config.search, random),
             sure=self._config.sure,
-            temperature=0.0,
         )
 
     def judge(self) -> Decider:
-        """A player at its best, always the same."""
-        search = replace(self._config.search, gumbel_scale=0.0)
+        """A player who searches wherever there is a choice."""
         random = np.random.default_rng(0)
-        return SearchDecider(
-            self._network, self._model(), search, random, temperature=0.0
-        )
+        return SearchDecider(self._network, self._model(), self._config.search, random)
 
     def _model(self) -> Model:
         if self._config.model is ModelKind.LEARNED:
@@ -71,7 +67,10 @@ class Hurried:
         self._decider, self._is_over = decider, is_over
 
     def decide(
-        self, positions: Sequence[Position], observations: Observations
+        self,
+        positions: Sequence[Position],
+        observations: Observations,
+        temperatures: Floats,
     ) -> Decision:
         """What the player decides.
 
@@ -80,4 +79,4 @@ class Hurried:
         """
         if self._is_over():
             raise TimeoutError
-        return self._decider.decide(positions, observations)
+        return self._decider.decide(positions, observations, temperatures)

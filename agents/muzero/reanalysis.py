@@ -18,7 +18,11 @@ AT_A_TIME = 64
 
 
 def reanalysed(
-    trajectory: Trajectory, entry: Entry, decider: Decider, observing: Observing
+    trajectory: Trajectory,
+    entry: Entry,
+    decider: Decider,
+    observing: Observing,
+    temperature: float,
 ) -> Trajectory:
     """The same game, with new policies and values for its positions.
 
@@ -27,11 +31,14 @@ def reanalysed(
         entry: The program.
         decider: Searches.
         observing: Of the sizes that the decider's network is for.
+        temperature: Of the searches.
     """
     policies, values = np.empty_like(trajectory.policies), trajectory.values.copy()
     done = 0
     for positions in _positions(trajectory, entry):
-        decision = decider.decide(positions, observing.observe(positions))
+        seen = observing.observe(positions)
+        heat = np.full(len(positions), temperature)
+        decision = decider.decide(positions, seen, heat)
         rows = slice(done, done + len(positions))
         policies[rows], values[rows] = decision.policies, decision.values
         done += len(positions)

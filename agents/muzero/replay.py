@@ -23,8 +23,7 @@ class ReplayConfig:
     """What is kept, and how it is drawn."""
 
     decisions: int = 60_000
-    """That are kept at most, but for demonstrations and best trajectories; one takes
-    about 5 kB."""
+    """That are kept at most, but for the best trajectories; one takes about 5 kB."""
     sharpness: float = 0.5
     """How much more often what was judged wrongly is drawn: not at all for 0, in
     proportion to the error for 1 (prioritised experience replay, alpha)."""
@@ -37,8 +36,8 @@ class ReplayConfig:
     """Steps of rewards before a value target trusts the search; 0 trusts the rewards
     to the end alone."""
     imitated: float = 0.25
-    """The share of a batch from demonstrations and from the best trajectory of each
-    program, whose actions are then the targets."""
+    """The share of a batch from the best trajectory of each program, whose actions are
+    then the targets."""
     smoothing: float = 0.03
     """The share of such a target that all legal actions have alike."""
 
@@ -73,8 +72,7 @@ class Batch(NamedTuple):
 class Replay:
     """Trajectories by key, from the oldest on.
 
-    The demonstrations and the best trajectory of each program stay; of the others, the
-    newest.
+    The best trajectory of each program stays; of the others, the newest.
     """
 
     def __init__(self, config: ReplayConfig, unroll: int) -> None:
@@ -171,8 +169,7 @@ class Replay:
                 over -= len(stored.trajectory)
 
     def _is_copied(self, stored: Stored) -> bool:
-        trajectory = stored.trajectory
-        return trajectory.is_demonstration or self._best[trajectory.entry] == stored.key
+        return self._best[stored.trajectory.entry] == stored.key
 
     def _draw(
         self,

@@ -24,6 +24,7 @@ class Purpose(IntEnum):
     RENEW = 1
     LEARN = 2
     ACT = 3
+    VARY = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,14 @@ class SelfPlay:
         indices = training.curriculum.choose(random)
         players = training.players
         decider = Hurried(players.explorer(random), is_over)
-        return play(training.run.entries, indices, decider, players.observing)
+        config = training.run.config
+        return play(
+            training.run.entries,
+            indices,
+            decider,
+            players.observing,
+            temperature=config.temperature,
+        )
 
     def saved(self, training: Training) -> None:
         """Nothing has to be done."""

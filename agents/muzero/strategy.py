@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +19,9 @@ from hybridalloc.agents.muzero.model import Model
 from hybridalloc.agents.muzero.models import GameModel, LearnedModel
 from hybridalloc.agents.muzero.network import Network
 from hybridalloc.agents.muzero.observing import Observing
-from hybridalloc.agents.muzero.play import ends, resumed
 from hybridalloc.agents.muzero.programs import BOUND_S, EXTENDED, scale_s
 from hybridalloc.agents.muzero.search import SearchConfig
+from hybridalloc.agents.muzero.variations import Variations, eager, ends
 from hybridalloc.bounds import lower_bound
 from hybridalloc.game import Game
 from hybridalloc.game.best import BestMap
@@ -37,10 +38,6 @@ SHIPPED = Path(__file__).with_name("weights.pt")
 """The weights that come with the package."""
 EPISODES = 256
 """Games where neither a deadline nor their number is given."""
-FEWEST, GROWTH = 2, 4
-"""Games in the first batch, and by how many times the next ones are larger."""
-FRESH = 4
-"""One in so many games begins at the beginning; others go on from within the best."""
 BOUND_SHARE = 0.1
 """The share of the time that the bound may take which the game as a model needs."""
 
@@ -62,12 +59,9 @@ class PolicyConfig:
     """A file that `train` wrote; by default the weights that come with the package."""
     batch: int = 32
     """Games side by side."""
-    temperature: float = 0.5
-    """Of the policy: 1 draws as it is, 0 plays what is likeliest."""
 
     def __post_init__(self) -> None:
         require_within("batch", self.batch, 1)
-        require_within("temperature", self.temperature, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +72,6 @@ class MuZeroConfig:
     """A file that `train` wrote; by default the weights that come with the package."""
     batch: int = 32
     """Games side by side."""
-    temperature: float = 0.5
-    """Of the policy where there is no search."""
     simulations: int = 8
     """Steps tried in the tree before a decision."""
     sure: float = 0.9
@@ -89,7 +81,6 @@ class MuZeroConfig:
 
     def __post_init__(self) -> None:
         require_within("batch", self.batch, 1)
-        require_within("temperature", self.temperature, 0)
         require_within("simulations", self.simulations, 1)
         require_within("sure", self.sure, 0, 1)
         object.__setattr__(self, "model", ModelKind(self.model))
@@ -98,7 +89,8 @@ class MuZeroConfig:
 class Policy:
     """Plays the policy of the trained network, without search, and keeps the best map.
 
-    An iteration is one game. A warm start is played back first.
+    An iteration is one game, whole or a variation of the best. A warm start is played
+    back first.
     """
 
     def __init__(self, config: PolicyConfig | None = None) -> None:
@@ -108,14 +100,15 @@ class Policy:
         """Play games side by side until the run is over."""
         network = _network(self.config.weights)
         random = np.random.default_rng(run.seed)
-        decider = PolicyDecider(network, self.config.temperature, random)
+        decider = PolicyDecider(network, random)
         return _best_game(problem, run, network, self.config.batch, lambda _: decider)
 
 
 class MuZero:
     """Plays with Gumbel MuZero's search where the policy is unsure; keeps the best map.
 
-    An iteration is one game. A warm start is played back first.
+    An iteration is one game, whole or a variation of the best. A warm start is played
+    back first.
     """
 
     def __init__(self, config: MuZeroConfig | None = None) -> None:
@@ -138,7 +131,6 @@ class MuZero:
                 SearchConfig(self.config.simulations),
                 random,
                 sure=self.config.sure,
-                temperature=self.config.temperature,
             )
 
         return _best_game(problem, run, network, self.config.batch, decider)
@@ -164,61 +156,43 @@ def _best_game(
     game = FastGame(Game(problem, EXTENDED, pins))
     if not game.game.steps:
         return Outcome(best.map)
+    variations = Variations(game, np.random.default_rng(run.seed))
     if run.warm_start is not None:
-        best.offer(playback(game, run.warm_start))
-    observing = Observing(network.config.observation)
-    start = _Starts(game, np.random.default_rng(run.seed))
-    with _threads(run.workers):
-        decider = decider_of(game)
-        for count in _batches(run, batch):
-            positions = [start.position(i) for i in range(count)]
-            for end in ends(positions, decider, observing, lambda: run.expired):
-                best.offer(end)
-                start.offer(end)
-            if run.expired or run.is_met(best.seconds):
-                break
+        played = playback(game, run.warm_start)
+        best.offer(played)
+        variations.offer(played)
+    for end in _played(game, variations, run, network, batch, decider_of):
+        best.offer(end)
+        variations.offer(end)
+        if run.is_met(best.seconds):
+            break
     return Outcome(best.map)
 
 
-class _Starts:
-    """Where games begin: one in four at the beginning, others within the best game.
-
-    From some step of the best game so far on, it is played anew.
-    """
-
-    def __init__(self, game: FastGame, random: np.random.Generator) -> None:
-        self._game, self._random = game, random
-        self._best_s, self._taken = math.inf, list[int]()
-
-    def offer(self, end: Position) -> None:
-        """Take note of a game if it is the best so far."""
-        if end.time_s < self._best_s:
-            self._best_s, self._taken = end.time_s, [int(x) for x in end.taken]
-
-    def position(self, number: int) -> Position:
-        """Where the game of this number in a batch begins."""
-        if not self._taken or number % FRESH == 0:
-            return self._game.begin()
-        steps = int(self._random.integers(len(self._taken)))
-        return resumed(self._game, self._taken, steps)
-
-
-def _batches(run: Run, batch: int) -> Iterator[int]:
-    """How many games to play side by side, again and again: few at first.
-
-    So that on a long program there is an answer soon.
-    """
-    left: float = math.inf
-    if run.iterations is not None:
-        left = run.iterations
-    elif run.deadline == math.inf:
-        left = EPISODES
-    count = FEWEST
-    while left > 0:
-        count = int(min(count, batch, left))
-        yield count
-        left -= count
-        count *= GROWTH
+def _played(
+    game: FastGame,
+    variations: Variations,
+    run: Run,
+    network: Network,
+    batch: int,
+    decider_of: Callable[[FastGame], Decider],
+) -> Iterator[Position]:
+    """The ends of games: of one that needs no network, and then of others."""
+    first = eager(game, lambda: run.expired)
+    if first.is_terminal:
+        yield first
+    most = run.iterations
+    if most is None and run.deadline == math.inf:
+        most = EPISODES
+    observing = Observing(network.config.observation)
+    with _threads(run.workers):
+        yield from ends(
+            islice(variations.games(), most),
+            batch,
+            decider_of(game),
+            observing,
+            lambda: run.expired,
+        )
 
 
 def _network(weights: str) -> Network:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,12 +18,14 @@ import torch
 
 from hybridalloc.agents.muzero.checkpoint import save_network
 from hybridalloc.agents.muzero.curriculum import Curriculum
+from hybridalloc.agents.muzero.deciding import PolicyDecider
 from hybridalloc.agents.muzero.demonstrations import demonstrations
 from hybridalloc.agents.muzero.learner import Learner
 from hybridalloc.agents.muzero.metrics import Metrics
 from hybridalloc.agents.muzero.players import Hurried, Players
 from hybridalloc.agents.muzero.progress import Phase, Progress
 from hybridalloc.agents.muzero.reanalysis import reanalysed
+from hybridalloc.agents.muzero.refining import refined
 from hybridalloc.agents.muzero.replay import Replay
 from hybridalloc.agents.muzero.run import Run, Say
 from hybridalloc.agents.muzero.run_folder import read_checkpoint, write_checkpoint
@@ -103,16 +106,19 @@ class Training:
         progress, config = self.progress, self.run.config
         games: Sequence[Trajectory] = ()
         renewed: dict[int, Trajectory] = {}
+        better: Sequence[Trajectory] = ()
         if not (self._has_demonstrations and progress.step < config.imitation_steps):
             self._tell("playing")
             games = source.games(self, lambda: limit.expired)
             self._tell("searching again")
             renewed = self._renewed(limit)
+            self._tell("varying the best games")
+            better = self._refined(limit)
         with postponed():
             for key, trajectory in renewed.items():
                 self.replay.renew(key, progress.iteration, trajectory)
                 trajectory.save(self.run.folder.trajectory(key, progress.iteration))
-            for trajectory in games:
+            for trajectory in (*games, *better):
                 self._keep(trajectory)
             self._note(games)
             progress.phase = Phase.LEARN
@@ -133,9 +139,26 @@ class Training:
                 self.run.entries[x.trajectory.entry],
                 decider,
                 self.players.observing,
+                self.run.config.temperature,
             )
             for x in stale
         }
+
+    def _refined(self, limit: Limit) -> list[Trajectory]:
+        """Better games than the best ones so far, of programs that are played."""
+        config, run = self.run.config, self.run
+        random = self.random(Purpose.VARY, self.progress.iteration)
+        policy = PolicyDecider(self.learner.network, random)
+        decider = Hurried(policy, lambda: limit.expired)
+        found = []
+        for index, games in Counter(self.curriculum.choose(random)).items():
+            if (best := self.replay.best(index)) is not None:
+                better = refined(
+                    *(best, run.entries[index], games * config.varied),
+                    *(decider, self.players.observing, random),
+                )
+                found += [better] if better is not None else []
+        return found
 
     def _keep(self, trajectory: Trajectory) -> None:
         """Put a trajectory into the buffer and the folder."""

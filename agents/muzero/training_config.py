@@ -23,9 +23,9 @@ class TrainConfig:
 
     network: NetworkConfig = networks.CPU
     """The sizes of the network."""
-    search: SearchConfig = field(
-        default_factory=lambda: SearchConfig(simulations=8, gumbel_scale=0.5)
-    )
+    search: SearchConfig = field(default_factory=lambda: SearchConfig(simulations=8))
+    """Of self-play, reanalysis and validation."""
+    temperature: float = 0.5
     """Of self-play and reanalysis; validation plays without noise."""
     sure: float = 1.0
     """From which probability of an action on self-play takes it without a search; 1
@@ -44,6 +44,8 @@ class TrainConfig:
     """Steps that learn from demonstrations alone, before the first game."""
     steps: int = 100
     """Steps of learning in an iteration."""
+    varied: int = 8
+    """Variations of the best game so far, for each game of an iteration."""
     reanalysed: int = 4
     """Trajectories that are searched again in an iteration."""
     validate_every: int = 5
@@ -58,7 +60,9 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         require_within("imitation_steps", self.imitation_steps, 0)
+        require_within("varied", self.varied, 0)
         require_within("reanalysed", self.reanalysed, 0)
+        require_within("temperature", self.temperature, 0)
         require_within("bound_time_s", self.bound_time_s, 0)
         require_within("sure", self.sure, 0, 1)
         for name in ("steps", "validate_every", "validated"):
@@ -104,7 +108,7 @@ CPU = TrainConfig()
 """For two CPU cores."""
 GPU = TrainConfig(
     network=networks.GPU,
-    search=SearchConfig(simulations=32, gumbel_scale=0.5),
+    search=SearchConfig(simulations=32),
     learner=LearnerConfig(batch=1024, rate=1e-3),
     replay=ReplayConfig(decisions=1_000_000),
     curriculum=CurriculumConfig(first=16, more=8, games=256, decisions=200_000),

@@ -160,6 +160,27 @@ def load(path: Path, entries: Sequence[Entry], observing: Observing) -> Trajecto
         raise InputError(path, f"expected a trajectory: {error}") from error
 
 
+def imitable(
+    entry: Entry,
+    index: int,
+    actions: NDArray[np.int8],
+    observing: Observing,
+    *,
+    is_demonstration: bool,
+) -> Trajectory:
+    """A trajectory whose own actions and returns are to be learned.
+
+    Args and errors are those of ``replayed``.
+    """
+    blank = np.zeros(len(actions), np.float32)
+    played = replayed(
+        *(entry, index, actions, chosen(actions), blank, observing),
+        is_demonstration=is_demonstration,
+    )
+    played.values[:] = played.returns
+    return played
+
+
 def chosen(actions: NDArray[np.int8]) -> Singles:
     """(L, A): policies that are all for the actions (L,).
 

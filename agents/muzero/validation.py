@@ -27,7 +27,7 @@ def speed_up(
     """
     order = sorted(range(len(entries)), key=lambda i: len(entries[i].game.game.steps))
     logs = []
-    for game in play(entries, order[:most], decider, observing):
+    for game in play(entries, order[:most], decider, observing, temperature=0.0):
         slow_s = entries[game.entry].game.first.time_s
         logs.append(math.log(slow_s / game.time_s))
     return math.exp(sum(logs) / len(logs))

@@ -15,3 +15,7 @@ class Action(IntEnum):
     """In fast memory, copied there from slow memory just in time."""
     DROP = 2
     """Served from slow memory; what only fast memory knows is copied back before."""
+
+
+INSTEAD = ((0, 1, 2), (1, 0, 2), (2, 0, 1))
+"""For each action, what is taken for it: the first of these that is legal."""

@@ -20,7 +20,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from hybridalloc.game.action import Action
+from hybridalloc.game.action import INSTEAD, Action
 from hybridalloc.game.config import GameConfig
 from hybridalloc.game.fast import FastGame, Position
 from hybridalloc.game.fixing import fixed
@@ -28,7 +28,6 @@ from hybridalloc.game.game import THE_PAPERS, Game
 from hybridalloc.game.observation import ObservationConfig, Observer
 from hybridalloc.game.observation.foresight import share_per_second
 from hybridalloc.game.observation.observer import THE_USUAL, shapes
-from hybridalloc.game.playback import INSTEAD
 from hybridalloc.game.rewards import RewardKind, score_of
 from hybridalloc.io.read import read_problem
 from hybridalloc.problem import Problem
@@ -41,7 +40,7 @@ class Illegal(StrEnum):
     """What becomes of an action that is not legal."""
 
     REPLACED = "replace"
-    """The nearest that is legal is taken: ``playback.INSTEAD`` has their order."""
+    """The nearest that is legal is taken: ``INSTEAD`` has their order."""
     REFUSED = "raise"
     """It is an error, as in the game itself."""
 
@@ -154,7 +153,7 @@ class MallocGame(gymnasium.Env[Observed, int]):
         is_known = mask.any() and 0 <= action < mask.size
         if self.illegal is Illegal.REFUSED or not is_known:
             return action
-        return int(next(x for x in INSTEAD[Action(action)] if mask[x]))
+        return int(next(x for x in INSTEAD[action] if mask[x]))
 
     def _mask(self) -> NDArray[np.int8]:
         return self._position.mask().astype(np.int8)

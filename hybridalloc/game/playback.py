@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hybridalloc.game.action import Action
+from hybridalloc.game.action import INSTEAD, Action
 from hybridalloc.game.fast import FastGame, Position
 from hybridalloc.game.game import Game
 from hybridalloc.memory_map import MemoryMap, Origin
@@ -12,8 +12,6 @@ from hybridalloc.recognition import recognise
 
 CROSS_PROGRAM = Origin.CROSS_PROGRAM
 STAY, COPY, DROP = Action.NO_COPY, Action.COPY, Action.DROP
-INSTEAD = {STAY: (STAY, COPY, DROP), COPY: (COPY, STAY, DROP), DROP: (DROP, STAY)}
-"""What is done where the first is not legal: the next one that is."""
 
 
 def playback(game: FastGame, memory_map: MemoryMap) -> Position:

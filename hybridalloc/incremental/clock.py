@@ -92,8 +92,12 @@ def play(world: Ints, state: Ints, clock: Ints, begin: int, until: int) -> None:
         until: A step beyond which nothing has changed.
     """
     steps, marks, trial = ints(world, STEPS), floats(clock, MARKS), floats(clock, TRIAL)
-    sums = float_row(clock, SUMS)
+    times, sums = floats(clock, TIMES), float_row(clock, SUMS)
+    queued, copies = ints(state, QUEUED), ints(state, COPIES)
+    works, spots = float_row(state, WORKS), floats(clock, SPOTS)
+    stamps = int_row(clock, STAMPS)
     sums[PASS] += 1
+    number = int(sums[PASS])
     queues, trips, before = start(world, marks, begin)
     stall, depth, step, base, change = 0.0, 0, begin, begin, 0.0
     since = marks[begin, SINCE]
@@ -108,10 +112,17 @@ def play(world: Ints, state: Ints, clock: Ints, begin: int, until: int) -> None:
             stall, base = 0.0, step
             since = keep_mark(trial, queues, step, since)
         trips[0, LEFT] -= 1
-        stall += meet(world, state, clock, queues, step, since)
+        if queued[step, 1] >= 0 or queued[step, 0] >= 0:
+            stall += meet(
+                *(steps, queued, copies, works, spots, stamps),
+                number,
+                queues,
+                step,
+                since,
+            )
         if steps[step, ACTION] == RUN:
             done = queues[0, DONE] + queues[1, DONE]
-            advance(queues, floats(clock, TIMES)[steps[step, WHAT], IDLE])
+            advance(queues, times[steps[step, WHAT], IDLE])
             trial[step, USED] = queues[0, DONE] + queues[1, DONE] - done
         elif steps[step, ACTION] == END:
             demand(queues, 0, queues[0, ISSUED])
@@ -125,16 +136,23 @@ def play(world: Ints, state: Ints, clock: Ints, begin: int, until: int) -> None:
 
 @compiled
 def meet(
-    world: Ints, state: Ints, clock: Ints, queues: Floats, step: int, since: float
+    steps: Ints,
+    queued: Ints,
+    copies: Ints,
+    works: Floats,
+    spots: Floats,
+    stamps: Ints,
+    number: int,
+    queues: Floats,
+    step: int,
+    since: float,
 ) -> float:
     """Finish the copies that are due at a step, and issue others: the stall there."""
-    queued, copies = ints(state, QUEUED), ints(state, COPIES)
-    spots, stamps = floats(clock, SPOTS), int_row(clock, STAMPS)
-    number, stall, waiting = int(float_row(clock, SUMS)[PASS]), 0.0, False
+    stall, waiting = 0.0, False
     copy = queued[step, 1]
     while copy >= 0:
         issued = copies[copy, ISSUE_STEP]
-        if issued != step and ints(world, STEPS)[issued, TOP] >= since:  # else done
+        if issued != step and steps[issued, TOP] >= since:  # else done
             spot = spots[copy, ON_TRIAL if stamps[copy] == number else POSITION]
             demand(queues, int(copy % PER_SLOT == EVICTED), spot)
             waiting = True
@@ -145,7 +163,7 @@ def meet(
     copy = queued[step, 0]
     while copy >= 0:
         queue = int(copy % PER_SLOT == EVICTED)
-        spots[copy, ON_TRIAL] = issue(queues, queue, float_row(state, WORKS)[copy])
+        spots[copy, ON_TRIAL] = issue(queues, queue, works[copy])
         stamps[copy] = number
         if copies[copy, DUE_STEP] == step:
             demand(queues, queue, spots[copy, ON_TRIAL])

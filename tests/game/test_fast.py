@@ -31,6 +31,7 @@ from strategies import problems
 
 from hybridalloc.checker import check
 from hybridalloc.game import Action, Game, State
+from hybridalloc.game.action import INSTEAD
 from hybridalloc.game.fast import FastGame, Position
 from hybridalloc.io.read import read_problem
 from hybridalloc.problem import Problem
@@ -100,6 +101,27 @@ def test_both_games_are_the_same_on_a_real_program(
     for seed, mib in enumerate((2, 4, 8)):
         small = given_one.with_capacity(mib * MIB)
         play_both(game_of(small, waits=seed > 0, shifts=seed > 1), seed)
+
+
+@settings(max_examples=150)
+@given(problems(pinned=True), st.integers(0, 9999), st.booleans(), st.booleans())
+def test_a_line_is_followed_as_far_as_it_is_legal(
+    given_one: Problem, seed: int, waits: bool, shifts: bool
+) -> None:
+    fast = FastGame(game_of(given_one, waits=waits, shifts=shifts))
+    random, steps = np.random.default_rng(seed), len(fast.game.steps)
+    line, free = random.integers(0, 3, steps), random.random(steps) < 0.3
+    followed, alone = fast.begin(), fast.begin()
+    while not followed.is_terminal:
+        followed.follow(line, free, int(random.integers(1, 4)))
+        if not followed.is_terminal and free[followed.step]:
+            followed.apply(int(np.flatnonzero(followed.mask())[0]))
+    while not alone.is_terminal:
+        legal = alone.mask()
+        wishes = INSTEAD[line[alone.step]] if not free[alone.step] else list(Action)
+        alone.apply(next(x for x in wishes if legal[x]))
+    assert followed.taken == alone.taken
+    assert followed.time_s == alone.time_s
 
 
 def test_drop_backup_leads_both_games_to_the_same_position() -> None:

@@ -20,12 +20,9 @@ class SearchConfig:
     """Weight of values against the logits of the policy."""
     narrowest: float = 0.1
     """Differences of values below this do not count as large; mctx has 1e-8."""
-    gumbel_scale: float = 1.0
-    """Of the noise at the root: 1 draws actions as the policy has them, 0 takes those
-    with the highest logits."""
 
     def __post_init__(self) -> None:
-        for name in ("c_visit", "c_scale", "narrowest", "gumbel_scale"):
+        for name in ("c_visit", "c_scale", "narrowest"):
             object.__setattr__(self, name, float(getattr(self, name)))
         for name, least in (("simulations", 1), ("considered_actions", 1)):
             if getattr(self, name) < least:
@@ -34,7 +31,7 @@ class SearchConfig:
                 )
         if not 0 < self.narrowest < math.inf:
             raise ValueError(f"search: narrowest {self.narrowest} is not above 0")
-        for name in ("c_visit", "c_scale", "gumbel_scale"):
+        for name in ("c_visit", "c_scale"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise ValueError(
                     f"search: {name} {getattr(self, name)} is not a number from 0 on"

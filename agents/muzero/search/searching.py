@@ -48,7 +48,7 @@ class SearchResult(NamedTuple):
 
 
 def search(
-    model: Model, roots: Evaluation, config: SearchConfig, rng: np.random.Generator
+    model: Model, roots: Evaluation, config: SearchConfig, noise: Floats
 ) -> SearchResult:
     """Search from the roots of B games at the same time.
 
@@ -59,23 +59,28 @@ def search(
         model: Has begun these games, with at least as many simulations.
         roots: What it then said of them.
         config: The parameters.
-        rng: Draws the noise at the roots.
+        noise: (B, A): is added to the logits of the roots where they decide what is
+            tried and taken: Gumbel's draws actions as the policy has them.
 
     Raises:
-        ValueError: A root has no legal action, or the model says something that is
-            not of the right shape or not finite.
+        ValueError: A root has no legal action, the noise is of another shape than the
+            logits, or the model says something that is not of the right shape or not
+            finite.
     """
     roots = checked(roots, roots.logits.shape, "root")
     tree = planted(roots, config.simulations)
-    gumbel = config.gumbel_scale * rng.gumbel(size=roots.logits.shape)
+    if noise.shape != roots.logits.shape:
+        raise ValueError(
+            f"search: noise {noise.shape} is not of shape {roots.logits.shape}"
+        )
     scale = Scale(config.c_visit, config.c_scale, config.narrowest)
     legal = np.count_nonzero(roots.masks, axis=1)
     turns = turns_of(legal, config.considered_actions, config.simulations)
     for node, turn in enumerate(turns, start=1):
-        leaves = descend(tree, scale, gumbel, turn, node)
+        leaves = descend(tree, scale, noise, turn, node)
         _expand(model, tree, leaves, node)
         back_up(tree, leaves.nodes)
-    return _result(tree, scale, gumbel)
+    return _result(tree, scale, noise)
 
 
 def _expand(model: Model, tree: Tree, leaves: Leaves, new: int) -> None:
@@ -88,23 +93,23 @@ def _expand(model: Model, tree: Tree, leaves: Leaves, new: int) -> None:
     attach(tree, *steps, checked_expansion(model.expand(*steps), shape))
 
 
-def _result(tree: Tree, scale: Scale, gumbel: Floats) -> SearchResult:
+def _result(tree: Tree, scale: Scale, noise: Floats) -> SearchResult:
     """What the trees say of their roots."""
     result = SearchResult(
-        action=np.empty(len(gumbel), np.int64),
-        policy=np.empty(gumbel.shape),
+        action=np.empty(len(noise), np.int64),
+        policy=np.empty(noise.shape),
         value=tree.values[:, ROOT].copy(),
-        visits=np.empty(gumbel.shape, np.int64),
-        q=np.empty(gumbel.shape),
+        visits=np.empty(noise.shape, np.int64),
+        q=np.empty(noise.shape),
     )
-    _sum_up(tree, scale, gumbel, result)
+    _sum_up(tree, scale, noise, result)
     return result
 
 
 @compiled
-def _sum_up(tree: Tree, scale: Scale, gumbel: Floats, result: SearchResult) -> None:
+def _sum_up(tree: Tree, scale: Scale, noise: Floats, result: SearchResult) -> None:
     """Fill all of a result but its values."""
-    games, actions = gumbel.shape
+    games, actions = noise.shape
     for game in range(games):
         root = node_of(tree, game, ROOT)
         q, policy = completed_q(root), softmax(improved_logits(root, scale))
@@ -113,4 +118,4 @@ def _sum_up(tree: Tree, scale: Scale, gumbel: Floats, result: SearchResult) -> N
             result.policy[game, action] = policy[action]
             result.q[game, action] = q[action]
         most = root.visits.max()
-        result.action[game] = best_at_root(root, scale, gumbel[game], most)
+        result.action[game] = best_at_root(root, scale, noise[game], most)

@@ -24,19 +24,19 @@ class Leaves(NamedTuple):
 
 
 @compiled
-def best_at_root(node: Node, scale: Scale, gumbel: Floats, visits: int) -> int:
+def best_at_root(node: Node, scale: Scale, noise: Floats, visits: int) -> int:
     """The legal action with so many visits that noise and improved policy favour.
 
     Args:
         node: The root.
         scale: Of values.
-        gumbel: (A,): the noise, the same in all simulations of a search.
+        noise: (A,): the noise, the same in all simulations of a search.
         visits: That some legal action has.
     """
     best, highest = 0, -np.inf
     logits = improved_logits(node, scale)
     for action in range(logits.size):
-        score = gumbel[action] + logits[action]
+        score = noise[action] + logits[action]
         if score > highest and node.visits[action] == visits:
             best, highest = action, score
     return best
@@ -60,13 +60,13 @@ def most_wanted(node: Node, scale: Scale) -> int:
 
 @compiled
 def _descend(
-    tree: Tree, scale: Scale, gumbel: Floats, turns: Ints, new: int, leaves: Leaves
+    tree: Tree, scale: Scale, noise: Floats, turns: Ints, new: int, leaves: Leaves
 ) -> None:
     """As ``descend``, which has room for the leaves."""
     for game in range(turns.size):
         node = ROOT
         root = node_of(tree, game, node)
-        action = best_at_root(root, scale, gumbel[game], turns[game])
+        action = best_at_root(root, scale, noise[game], turns[game])
         child = tree.children[game, node, action]
         while child != NO_NODE and not tree.terminal[game, child]:
             node = child
@@ -76,16 +76,16 @@ def _descend(
         leaves.nodes[game] = new if child == NO_NODE else child
 
 
-def descend(tree: Tree, scale: Scale, gumbel: Floats, turns: Ints, new: int) -> Leaves:
+def descend(tree: Tree, scale: Scale, noise: Floats, turns: Ints, new: int) -> Leaves:
     """Walk from each root to an action that was never taken, or to a terminal node.
 
     Args:
         tree: Of B games.
         scale: Of values.
-        gumbel: (B, A): the noise at the roots.
+        noise: (B, A): the noise at the roots.
         turns: (B,): how often the action to take at the root was taken before.
         new: The number of the new nodes.
     """
     leaves = Leaves(*np.empty((3, turns.size), np.int64))
-    _descend(tree, scale, gumbel, turns, new, leaves)
+    _descend(tree, scale, noise, turns, new, leaves)
     return leaves

@@ -12,7 +12,7 @@ from hybridalloc.arrays import Ints
 from hybridalloc.game.action import Action
 from hybridalloc.game.fast import tables
 from hybridalloc.game.fast.layout import copy_block
-from hybridalloc.game.fast.turns import look, play_randomly, replay, take
+from hybridalloc.game.fast.turns import follow, look, play_randomly, replay, take
 from hybridalloc.incremental.slots import allocations
 from hybridalloc.incremental.tables import CROSS, N_ACTIVE, SLOT_COLUMNS, STAY
 from hybridalloc.memory_map import MemoryMap
@@ -120,6 +120,24 @@ class Position:
             )
             self._leave_dead_ends()
         return made
+
+    def replay(self, taken: Ints) -> None:
+        """Take actions that were legal when they were taken, as ``taken`` has them."""
+        replay(*self.game.constants, self.where, taken)
+
+    def follow(self, line: Ints, free: NDArray[np.bool_], steps: int) -> None:
+        """Play as a line has it, up to the next free step or to the end.
+
+        Args:
+            line: (steps of the game,): an action for each, from the first on; where it
+                is not legal, the first of ``INSTEAD`` that is.
+            free: (steps of the game,): those that are left to others.
+            steps: How many are taken at most; what Drop-backup undoes counts too.
+        """
+        left = steps
+        while left > 0 and not (self.is_terminal or free[self.step]):
+            left -= follow(*self.game.constants, self.where, line, free, left)
+            self._leave_dead_ends()
 
     def copy(self) -> Position:
         """Another position, the same as this one."""

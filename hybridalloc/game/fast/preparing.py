@@ -58,10 +58,42 @@ from hybridalloc.jit import compiled
 @compiled
 def prepare(world: Ints, state: Ints, clocks: Ints, rules: Ints, play: Ints) -> None:
     """Work out what each action would do, unless that is done."""
-    places, options = int_row(play, PLACES), ints(play, OPTIONS)
+    places = int_row(play, PLACES)
     if places[PREPARED] or places[STEP] == ints(rules, TURNS).shape[0]:
         return
-    places[PREPARED], places[ENDING] = 1, NEVER
+    places[PREPARED] = 1
+    if prepare_present(world, state, clocks, rules, play):
+        prepare_beginning(world, state, clocks, rules, play)
+
+
+@compiled
+def prepare_one(
+    world: Ints, state: Ints, clocks: Ints, rules: Ints, play: Ints, action: int
+) -> bool:
+    """Work out what one action would do, and of the others what comes with it.
+
+    Whether it is legal; if not, all are worked out.
+    """
+    places = int_row(play, PLACES)
+    option = ints(play, OPTIONS)[action]
+    if not places[PREPARED]:
+        places[PREPARED] = 1
+        may_begin = prepare_present(world, state, clocks, rules, play)
+        if may_begin and option[SLOT_COLUMNS] == FORBIDDEN:
+            prepare_beginning(world, state, clocks, rules, play)
+    return bool(option[SLOT_COLUMNS] != FORBIDDEN)
+
+
+@compiled
+def prepare_present(
+    world: Ints, state: Ints, clocks: Ints, rules: Ints, play: Ints
+) -> bool:
+    """Work out how the present stay of a buffer may go on or end.
+
+    Whether another one may begin.
+    """
+    places, options = int_row(play, PLACES), ints(play, OPTIONS)
+    places[ENDING] = NEVER
     begin_move(world, state)
     for action in range(options.shape[0]):
         options[action, SLOT_COLUMNS] = FORBIDDEN
@@ -70,18 +102,18 @@ def prepare(world: Ints, state: Ints, clocks: Ints, rules: Ints, play: Ints) -> 
     use, slot = turn[TURN_USE], int_row(play, LIVE)[turn[TURN_OF]]
     if slot >= 0 and ints(world, STAYS)[ints(state, SLOTS)[slot, STAY], LAST] >= use:
         options[NO_COPY, SLOT_COLUMNS] = STAYS_ON
-        return
+        return False
     if ints(rules, BEGINS)[use, PRODUCED_BY] < 0 and slot >= 0:
         prepare_going_on(world, state, rules, play, slot)
     if slot >= 0 and ints(world, STAYS)[ints(state, SLOTS)[slot, STAY], ISSUE] >= 0:
         places[ENDING] = find_due(world, state, clocks, play, slot)
         if places[ENDING] == NEVER:
-            return
+            return False
     options[DROP, SLOT_COLUMNS] = IS_DROPPED
     if int_row(play, FORCED)[places[STEP]]:
         options[NO_COPY, SLOT_COLUMNS] = FORBIDDEN
-    else:
-        prepare_beginning(world, state, clocks, rules, play, slot)
+        return False
+    return True
 
 
 @compiled
@@ -124,15 +156,15 @@ def find_other_place(
 
 @compiled
 def prepare_beginning(
-    world: Ints, state: Ints, clocks: Ints, rules: Ints, play: Ints, slot: int
+    world: Ints, state: Ints, clocks: Ints, rules: Ints, play: Ints
 ) -> None:
     """Prepare the actions by which a stay begins, once the present one has ended."""
-    due = int_row(play, PLACES)[ENDING]
+    turn = ints(rules, TURNS)[int_row(play, PLACES)[STEP]]
+    slot, due = int_row(play, LIVE)[turn[TURN_OF]], int_row(play, PLACES)[ENDING]
     hopes = int_row(play, HOPES)
     hoped = hopes[slot]
     if slot >= 0:
         end_present(world, state, play, slot, due)
-    turn = ints(rules, TURNS)[int_row(play, PLACES)[STEP]]
     produced = ints(rules, BEGINS)[turn[TURN_USE], PRODUCED_BY]
     if produced >= 0:
         row = int_row(play, ROW)

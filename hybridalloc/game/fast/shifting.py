@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybridalloc.arrays import Ints
+from hybridalloc.arrays import Floats, Ints
 from hybridalloc.game.fast.space import best_fit, block
 from hybridalloc.game.fast.tables import SHIFTS
 from hybridalloc.game.placing import MOST_SHIFTS, TRIES
@@ -67,9 +67,7 @@ def make_room_beside(
     blocked = ints(state, BLOCKED)[:count].copy()
     least, most = bases_until(world, row, close)
     places = list_places(blocked, least, most)
-    costs = np.empty(places.size)
-    for k in range(places.size):
-        costs[k] = cost_at(world, state, blocked, places[k])
+    costs = costs_at(world, state, blocked, places)
     for _ in range(min(TRIES, places.size)):
         best = np.argmin(costs)
         if costs[best] == np.inf:
@@ -99,18 +97,29 @@ def list_places(blocked: Ints, least: int, most: int) -> Ints:
 
 
 @compiled
-def cost_at(world: Ints, state: Ints, blocked: Ints, base: int) -> float:
-    """The units that are in the way at a base; infinite if some have to stay."""
-    slots, units = ints(state, SLOTS), 0.0
+def costs_at(world: Ints, state: Ints, blocked: Ints, places: Ints) -> Floats:
+    """The units that are in the way at each base; infinite if some have to stay."""
+    units, stay = np.empty(blocked.shape[0]), np.empty(blocked.shape[0], np.int64)
     for k in range(blocked.shape[0]):
-        if blocked[k, 0] <= base < blocked[k, 1]:
-            slot = blocked[k, 2]
-            if slot == NOWHERE:
-                return np.inf
-            if ints(world, STAYS)[slots[slot, STAY], UNTOUCHED]:
-                return np.inf
-            units += slots[slot, FIRST_BOX + HIGH]
-    return units
+        slot = blocked[k, 2]
+        units[k], stay[k] = 0.0, 1
+        if slot != NOWHERE:
+            row = ints(state, SLOTS)[slot]
+            units[k] = row[FIRST_BOX + HIGH]
+            stay[k] = ints(world, STAYS)[row[STAY], UNTOUCHED]
+    firsts, ends = np.argsort(blocked[:, 0]), np.argsort(blocked[:, 1])
+    costs, here, staying, i, j = np.empty(places.size), 0.0, 0, 0, 0
+    for k in np.argsort(places):
+        while i < firsts.size and blocked[firsts[i], 0] <= places[k]:
+            here += units[firsts[i]]
+            staying += stay[firsts[i]]
+            i += 1
+        while j < ends.size and blocked[ends[j], 1] <= places[k]:
+            here -= units[ends[j]]
+            staying -= stay[ends[j]]
+            j += 1
+        costs[k] = np.inf if staying > 0 else here
+    return costs
 
 
 @compiled

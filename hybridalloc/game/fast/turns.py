@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hybridalloc.arrays import Ints
+from hybridalloc.game.action import INSTEAD
 from hybridalloc.game.fast.acting import act
-from hybridalloc.game.fast.preparing import prepare
+from hybridalloc.game.fast.preparing import prepare, prepare_one
 from hybridalloc.game.fast.tables import (
     DROPPABLE,
     FORBIDDEN,
@@ -63,6 +65,41 @@ def replay(world: Ints, rules: Ints, where: Ints, taken: Ints) -> None:
     """Take actions that are legal, as they were noted."""
     for action in taken:
         take(world, rules, where, action % DROPPABLE)
+
+
+@compiled
+def follow(
+    world: Ints,
+    rules: Ints,
+    where: Ints,
+    line: Ints,
+    free: NDArray[np.bool_],
+    steps: int,
+) -> int:
+    """Play as a line has it: how many steps, fewer where one is free or none is legal.
+
+    Args:
+        world: Directory of the world.
+        rules: Directory of the rules.
+        where: Directory of the position.
+        line: (steps,): an action for each step of the game; where it is not legal, the
+            nearest is taken (``INSTEAD``).
+        free: (steps,): the steps at which to stop.
+        steps: How many are taken at most.
+    """
+    state, clocks, play = parts(where)
+    places = int_row(play, PLACES)
+    for made in range(steps):
+        before = places[STEP]
+        if before == line.size or free[before]:
+            return made
+        for action in INSTEAD[line[before]]:
+            if prepare_one(world, state, clocks, rules, play, action):
+                act(world, state, clocks, rules, play, action)
+                break
+        if places[STEP] == before:
+            return made
+    return steps
 
 
 @compiled

@@ -15,7 +15,7 @@ from hybridalloc.agents.muzero.deciding import Decider, PolicyDecider, SearchDec
 from hybridalloc.agents.muzero.models import GameModel, LearnedModel
 from hybridalloc.agents.muzero.network import Network
 from hybridalloc.agents.muzero.observing import Observing
-from hybridalloc.agents.muzero.play import ends, play, resumed
+from hybridalloc.agents.muzero.play import play
 from hybridalloc.agents.muzero.programs import Entry, prepare
 from hybridalloc.agents.muzero.search import SearchConfig
 from hybridalloc.agents.muzero.strategy import (
@@ -69,13 +69,15 @@ def test_a_trajectory_is_the_game_that_was_played(
     network: Network, entry: Entry, kind: ModelKind
 ) -> None:
     decider = searching(network, entry, kind)
-    for found in play([entry], [0, 0], decider, Observing(TINY.observation)):
+    observing = Observing(TINY.observation)
+    for found in play([entry], [0, 0], decider, observing, temperature=1.0):
         assert found.rewards.sum() == pytest.approx(entry.value(found.time_s), abs=1e-5)
         assert found.masks[np.arange(len(found.actions)), found.actions].all()
         assert np.allclose(found.policies.sum(axis=1), 1, atol=1e-5)
         assert (found.policies[~found.masks] == 0).all()
         assert len(found.observations.summary) == len(found.actions)
-        again = resumed(entry.game, found.actions.tolist(), len(found.actions))
+        again = entry.game.begin()
+        again.replay(found.actions.astype(np.int64))
         assert again.is_terminal
         assert again.time_s == found.time_s
 
@@ -98,24 +100,19 @@ def test_where_the_policy_is_sure_there_is_no_search(
         np.random.default_rng(0),
         sure=0.0,
     )
-    assert play([entry], [0], decider, Observing(TINY.observation))
+    observing = Observing(TINY.observation)
+    assert play([entry], [0], decider, observing, temperature=1.0)
 
 
 def test_without_temperature_the_likeliest_action_is_played(
     network: Network, entry: Entry
 ) -> None:
-    decider = PolicyDecider(network, 0.0, np.random.default_rng(0))
-    one, other = play([entry], [0, 0], decider, Observing(TINY.observation))
+    decider = PolicyDecider(network, np.random.default_rng(0))
+    observing = Observing(TINY.observation)
+    one, other = play([entry], [0, 0], decider, observing, temperature=0.0)
     assert one.actions.tolist() == other.actions.tolist()
     likeliest = one.policies.argmax(axis=1)
     assert likeliest.tolist() == one.actions.tolist()
-
-
-def test_games_that_are_given_up_have_no_end(network: Network, entry: Entry) -> None:
-    decider = PolicyDecider(network, 1.0, np.random.default_rng(0))
-    positions = [entry.game.begin()]
-    found = ends(positions, decider, Observing(TINY.observation), lambda: True)
-    assert list(found) == []
 
 
 @pytest.mark.parametrize("model", ["learned", "game"])
@@ -125,13 +122,10 @@ def test_the_agent_answers_with_a_valid_map_by_its_seed(
     solver = MuZero(
         MuZeroConfig(weights, batch=3, simulations=2, model=ModelKind(model))
     )
-    one, again, other = (
-        solve(problem, solver, iterations=6, seed=seed) for seed in (1, 1, 2)
-    )
+    one, again = (solve(problem, solver, iterations=40, seed=1) for _ in range(2))
     assert one.map is not None
     assert not check(problem, one.map)
     assert one.map == again.map
-    assert one.map != other.map
     assert one.time is not None
     assert one.time < Simulator(problem).slow_s
 

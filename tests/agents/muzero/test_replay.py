@@ -138,13 +138,13 @@ def test_the_oldest_games_make_room_for_new_ones() -> None:
     assert len(replay) == 4
 
 
-def test_demonstrations_and_the_best_game_of_each_program_stay() -> None:
+def test_the_best_game_of_each_program_stays() -> None:
     replay = Replay(ReplayConfig(decisions=3), 1)
-    replay.add(0, 0, made([0.1], is_demonstration=True))
+    replay.add(0, 0, made([0.1]))
     for key, reward in enumerate((0.5, 0.9, 0.2, 0.3), start=1):
         replay.add(key, 0, made([reward], entry=0))
     replay.add(5, 0, made([0.1], entry=1))
-    assert [x.key for x in replay] == [0, 2, 5]
+    assert [x.key for x in replay] == [2, 4, 5]
     assert replay.best_return(0) == pytest.approx(0.9)
     assert replay.best_return(1) == pytest.approx(0.1)
     assert replay.best_return(2) == -np.inf

@@ -31,8 +31,8 @@ def same(one: Trajectory, other: Trajectory) -> bool:
     return is_same and all(np.array_equal(x, y) for x, y in pairs)
 
 
-def decider(temperature: float = 1.0, seed: int = 0) -> PolicyDecider:
-    return PolicyDecider(network(), temperature, np.random.default_rng(seed))
+def decider(seed: int = 0) -> PolicyDecider:
+    return PolicyDecider(network(), np.random.default_rng(seed))
 
 
 @given(st.integers(0, 1000), st.sampled_from([0, 1]))
@@ -55,7 +55,7 @@ def test_a_file_gives_back_the_same_game(
 
 
 def test_a_game_that_was_played_is_the_one_that_its_actions_give_again() -> None:
-    for game in play(entries(), [0, 1, 0, 1], decider(), observing()):
+    for game in play(entries(), [0, 1, 0, 1], decider(), observing(), temperature=1.0):
         again = replayed(
             *(entries()[game.entry], game.entry, game.actions),
             *(game.policies, game.values, observing()),
@@ -107,11 +107,13 @@ def test_a_demonstration_plays_what_playback_plays_for_certain() -> None:
 
 def test_reanalysis_says_what_the_network_of_today_says_of_each_position() -> None:
     game = random_game(0, 3)
-    found = reanalysed(game, entries()[0], decider(), observing())
+    found = reanalysed(game, entries()[0], decider(), observing(), 0.5)
     assert same(replace(found, policies=game.policies, values=game.values), game)
     position = entries()[0].game.begin()
     for step, action in enumerate(game.actions.tolist()):
-        said = decider().decide([position], observing().observe([position]))
+        said = decider().decide(
+            [position], observing().observe([position]), np.zeros(1)
+        )
         assert found.policies[step] == pytest.approx(said.policies[0], abs=1e-5)
         assert found.values[step] == pytest.approx(said.values[0], abs=1e-5)
         position.apply(action)
@@ -121,7 +123,7 @@ def test_reanalysis_takes_long_games_some_positions_at_a_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     game = random_game(0, 3)
-    at_once = reanalysed(game, entries()[0], decider(), observing())
+    at_once = reanalysed(game, entries()[0], decider(), observing(), 0.5)
     monkeypatch.setattr("hybridalloc.agents.muzero.reanalysis.AT_A_TIME", 2)
-    by_twos = reanalysed(game, entries()[0], decider(), observing())
+    by_twos = reanalysed(game, entries()[0], decider(), observing(), 0.5)
     assert by_twos.values == pytest.approx(at_once.values, abs=1e-5)

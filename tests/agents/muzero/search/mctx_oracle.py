@@ -17,9 +17,9 @@ LOWEST = -1e30
 
 
 def answer(
-    table: Table, states: Sequence[int], config: SearchConfig, seed: int
+    table: Table, states: Sequence[int], config: SearchConfig, scale: float, seed: int
 ) -> tuple[SearchResult, Floats]:
-    """The answer of mctx, and the noise at the roots that its seed draws."""
+    """The answer of mctx, and the noise of this scale that its seed draws at roots."""
     jax, mctx = importlib.import_module("jax"), importlib.import_module("mctx")
     jax.config.update("jax_enable_x64", True)
     key = jax.random.PRNGKey(seed)
@@ -38,12 +38,12 @@ def answer(
         invalid_actions=~table.masks[roots],
         qtransform=_qtransform(config, mctx),
         max_num_considered_actions=config.considered_actions,
-        gumbel_scale=config.gumbel_scale,
+        gumbel_scale=scale,
     )
     seen = said.search_tree.summary()
     visits = np.array(seen.visit_counts).astype(np.int64)
     found = said.action, said.action_weights, seen.value, visits, seen.qvalues
-    return SearchResult(*map(np.array, found)), np.array(noise)
+    return SearchResult(*map(np.array, found)), scale * np.array(noise)
 
 
 def _qtransform(config: SearchConfig, mctx: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -82,19 +82,6 @@ class TableModel:
         return Expansion(rewards, terminal, self.evaluation(after))
 
 
-@dataclass(frozen=True)
-class Noise:
-    """Draws what it is told, instead of a random generator."""
-
-    drawn: Floats
-    """(B, A)."""
-
-    def gumbel(self, size: tuple[int, int]) -> Floats:
-        """All of it at once."""
-        assert size == self.drawn.shape
-        return self.drawn
-
-
 def searched(
     model: TableModel,
     states: Sequence[int],
@@ -104,8 +91,7 @@ def searched(
     """Search from these states, with this noise at the roots: (B, A), 0 if not told."""
     roots = model.start(states, config.simulations)
     drawn = np.zeros(roots.logits.shape) if noise is None else np.array(noise)
-    rng = cast(np.random.Generator, Noise(drawn))
-    return search(model, roots, config, rng)
+    return search(model, roots, config, drawn)
 
 
 def random_table(

@@ -20,8 +20,10 @@ ANSWERS = Path(__file__).with_name("mctx_answers.json")
 CASES = range(16)
 
 
-def case(seed: int, states: int, games: int) -> tuple[Table, list[int], SearchConfig]:
-    """A table, the states that games begin in, and how to search."""
+def case(
+    seed: int, states: int, games: int
+) -> tuple[Table, list[int], SearchConfig, float]:
+    """A table, the states that games begin in, how to search, and how much noise."""
     rng = np.random.default_rng(seed)
     table = random_table(rng, states, 2 + seed % 3, unit=(1.0, 1e-2)[seed % 2])
     starts = rng.choice(np.flatnonzero(table.masks.any(axis=1)), games).tolist()
@@ -31,9 +33,8 @@ def case(seed: int, states: int, games: int) -> tuple[Table, list[int], SearchCo
         considered_actions=(1, 2, 3, 16)[seed % 4],
         c_visit=float(rng.choice([0.0, 10.0, 50.0])),
         c_scale=float(rng.choice([0.05, 0.1, 1.0])),
-        gumbel_scale=float(rng.choice([0.0, 0.5, 1.0])),
     )
-    return table, starts, config
+    return table, starts, config, float(rng.choice([0.0, 0.5, 1.0]))
 
 
 def assert_same(found: SearchResult, expected: SearchResult) -> None:
@@ -49,8 +50,8 @@ def assert_same(found: SearchResult, expected: SearchResult) -> None:
 @pytest.mark.parametrize("seed", range(16, 24))
 def test_on_random_tables_the_search_finds_what_mctx_finds(seed: int) -> None:
     pytest.importorskip("mctx")
-    table, starts, config = case(seed, states=300, games=100)
-    expected, noise = answer(table, starts, config, seed)
+    table, starts, config, scale = case(seed, states=300, games=100)
+    expected, noise = answer(table, starts, config, scale, seed)
     assert_same(searched(TableModel(table), starts, config, noise), expected)
 
 
@@ -66,9 +67,9 @@ def test_the_search_finds_what_mctx_has_found(number: int) -> None:
 
 def written(seed: int) -> dict[str, object]:
     """A case and what mctx makes of it, as it is written down."""
-    table, starts, config = case(seed, states=9, games=3)
-    expected, noise = answer(table, starts, config, seed)
-    names = ("simulations", "considered_actions", "c_visit", "c_scale", "gumbel_scale")
+    table, starts, config, scale = case(seed, states=9, games=3)
+    expected, noise = answer(table, starts, config, scale, seed)
+    names = ("simulations", "considered_actions", "c_visit", "c_scale")
     return {
         "table": {name: array.tolist() for name, array in vars(table).items()},
         "starts": starts,

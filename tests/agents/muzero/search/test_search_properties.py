@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from table_model import Table, TableModel, random_table, searched
 
+from hybridalloc.agents.muzero.model import Evaluation
 from hybridalloc.agents.muzero.search import SearchConfig, SearchResult, search
 from hybridalloc.arrays import Floats
 
@@ -29,7 +30,6 @@ configs = st.builds(
     considered_actions=st.integers(1, 5),
     c_visit=st.sampled_from([0.0, 1.0, 50.0]),
     c_scale=st.sampled_from([0.0, 0.1, 1.0]),
-    gumbel_scale=st.sampled_from([0.0, 1.0]),
 )
 seeds = st.integers(0, 2**32 - 1)
 
@@ -40,7 +40,13 @@ def run(
     """Search with the noise of this seed."""
     model = TableModel(table)
     roots = model.start(starts, config.simulations)
-    return search(model, roots, config, np.random.default_rng(seed))
+    return search(model, roots, config, noise_of(roots, np.random.default_rng(seed)))
+
+
+def noise_of(roots: Evaluation, rng: np.random.Generator) -> Floats:
+    """Some for each root."""
+    noise: Floats = rng.gumbel(size=roots.logits.shape)
+    return noise
 
 
 def assert_identical(one: SearchResult, other: SearchResult) -> None:
@@ -107,10 +113,10 @@ def test_a_batch_gives_the_answers_of_its_games_one_by_one(
 ) -> None:
     table, starts = drawn
     rng, model = np.random.default_rng(seed), TableModel(table)
-    alone = [
-        search(model, model.start([start], config.simulations), config, rng)
-        for start in starts
-    ]
+    alone = []
+    for start in starts:
+        roots = model.start([start], config.simulations)
+        alone.append(search(model, roots, config, noise_of(roots, rng)))
     joined = SearchResult(*map(np.concatenate, zip(*alone, strict=True)))
     assert_identical(run(table, starts, config, seed), joined)
 

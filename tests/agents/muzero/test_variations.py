@@ -1,0 +1,104 @@
+"""Variations: games that decide anew on a part of the best one so far."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from muzero_cases import TINY
+
+from hybridalloc.agents.muzero.deciding import PolicyDecider
+from hybridalloc.agents.muzero.network import Network
+from hybridalloc.agents.muzero.observing import Observing
+from hybridalloc.agents.muzero.programs import Entry, prepare
+from hybridalloc.agents.muzero.variations import WIDEST, Variations, eager, ends
+from hybridalloc.checker import check
+from hybridalloc.game import Action
+from hybridalloc.io.read import read_problem
+
+
+@pytest.fixture(scope="module")
+def entry(bundled: Path) -> Entry:
+    return prepare(read_problem(bundled / "lstm_lm_b64_s128"), bound_s=0.0)
+
+
+@pytest.fixture(scope="module")
+def decider() -> PolicyDecider:
+    torch.manual_seed(0)
+    return PolicyDecider(Network(TINY).eval(), np.random.default_rng(0))
+
+
+def variations(entry: Entry, seed: int = 0) -> Variations:
+    return Variations(entry.game, np.random.default_rng(seed))
+
+
+def test_who_is_eager_takes_fast_memory_wherever_that_is_legal(entry: Entry) -> None:
+    end, position = eager(entry.game, lambda: False), entry.game.begin()
+    assert end.is_terminal
+    for taken in end.taken:
+        legal = position.mask()
+        assert taken == next(x for x in Action if legal[x])
+        position.apply(taken)
+    assert not check(entry.problem, end.memory_map())
+
+
+def test_without_a_game_before_all_is_decided(entry: Entry) -> None:
+    game = next(variations(entry).games())
+    assert game.free.all()
+    assert game.position.step == 0
+
+
+def test_a_variation_is_the_best_game_but_for_a_few_steps_in_a_row(
+    entry: Entry,
+) -> None:
+    found, best = variations(entry), eager(entry.game, lambda: False)
+    assert found.offer(best)
+    games = [x for x in islice(found.games(), 60) if not x.free.all()]
+    assert len(games) > 40
+    assert len({int(x.free.argmax()) for x in games}) > 20
+    for game in games:
+        free = np.flatnonzero(game.free)
+        assert 1 <= len(free) <= WIDEST
+        assert len(free) == free[-1] - free[0] + 1
+        assert game.position.step == free[0]
+        assert game.position.taken == best.taken[: free[0]]
+
+
+def test_a_variation_that_decides_alike_ends_alike(entry: Entry) -> None:
+    found, best = variations(entry), eager(entry.game, lambda: False)
+    found.offer(best)
+    for game in islice(found.games(), 20):
+        while not game.position.is_terminal:
+            game.position.apply(best.taken[game.position.step])
+            while game.is_following:
+                game.follow()
+        assert game.position.taken == best.taken
+        assert game.position.time_s == best.time_s
+        assert not found.offer(game.position)
+
+
+def test_games_end_in_valid_maps_of_their_time(
+    entry: Entry, decider: PolicyDecider
+) -> None:
+    found, observing = variations(entry), Observing(TINY.observation)
+    games = islice(found.games(), 30)
+    count, best_s = 0, np.inf
+    for end in ends(games, 4, decider, observing, lambda: False):
+        count += 1
+        assert end.is_terminal
+        assert not check(entry.problem, end.memory_map())
+        assert found.offer(end) == (end.time_s < best_s)
+        best_s = min(best_s, end.time_s)
+    assert count == 30
+
+
+def test_games_that_are_given_up_have_no_end(
+    entry: Entry, decider: PolicyDecider
+) -> None:
+    games, observing = variations(entry).games(), Observing(TINY.observation)
+    assert list(ends(games, 2, decider, observing, lambda: True)) == []
+    asked = iter([False] * 5 + [True] * 100)
+    assert list(ends(games, 2, decider, observing, lambda: next(asked))) == []
