@@ -28,11 +28,18 @@ from hybridalloc.cli.options import (
 )
 from hybridalloc.cli.output import Step, progress, show, show_json
 from hybridalloc.cli.searching import Case, Limits, bound, exit_code, limits, search
+from hybridalloc.cli.static import (
+    MinimizeCapacity,
+    Reserve,
+    require_for_csv,
+    solve_csv,
+)
 from hybridalloc.compose import parse
 from hybridalloc.errors import InputError
 from hybridalloc.interruption import Interruption
 from hybridalloc.io.files import require_writable
 from hybridalloc.io.json_format import write_map
+from hybridalloc.io.minimalloc import is_csv
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.report.answers import answer_table
@@ -65,13 +72,25 @@ def solve(
     warm_start: WarmStart = None,
     is_robust: IsRobust = False,
     is_expressible: IsExpressible = False,
+    minimize_capacity: MinimizeCapacity = False,
+    reserve: Reserve = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="MAP.json", help="Write the map.", show_default=False),
+        typer.Option(
+            metavar="MAP.json",
+            help="Write the map; of a CSV file, the offsets, as .csv, .h or .json.",
+            show_default=False,
+        ),
     ] = None,
     as_json: Json = False,
 ) -> int:
-    """Look for the memory map of least simulated time; Ctrl-C keeps the best so far."""
+    """Look for the memory map of least simulated time; Ctrl-C keeps the best so far.
+
+    Of a CSV file of buffers and their lives: look for offsets within the capacity.
+    """
+    if is_csv(input_path):
+        return solve_csv(locals())
+    require_for_csv(minimize_capacity=minimize_capacity, reserve=reserve)
     if out is not None:
         require_writable(out)
     require_start(warm_start, is_robust=is_robust)

@@ -24,9 +24,11 @@ from hybridalloc.cli.options import (
     size_or_none,
 )
 from hybridalloc.cli.output import progress, show, show_json
+from hybridalloc.cli.static import write_temporaries
 from hybridalloc.errors import UsageError
 from hybridalloc.io.files import require_writable
 from hybridalloc.io.json_format import write_problem
+from hybridalloc.io.minimalloc import is_csv
 from hybridalloc.oracle import Mismatch, execute
 from hybridalloc.problem import Problem
 from hybridalloc.repetition import repeat
@@ -102,7 +104,9 @@ def convert(
     out: Annotated[
         Path,
         typer.Option(
-            metavar="FILE.json[.gz]", help="The problem file.", show_default=False
+            metavar="FILE.json[.gz]|FILE.csv",
+            help="The problem file; or a CSV file of the temporaries and their lives.",
+            show_default=False,
         ),
     ],
     target: TargetName = None,
@@ -119,8 +123,8 @@ def convert(
     ] = 1,
 ) -> int:
     """Write a problem file, which holds the program, the target and the cost model."""
-    if not out.name.endswith((".json", ".json.gz")):
-        raise UsageError(f"{out}: expected a name that ends in .json or .json.gz")
+    if not out.name.endswith((".json", ".json.gz", ".csv", ".csv.gz")):
+        raise UsageError(f"{out}: expected a name that ends in .json, .json.gz or .csv")
     require_writable(out)
     with progress() as step:
         problem = read_given(step, input_path, target, cost_model, capacity)
@@ -128,7 +132,10 @@ def convert(
             program = repeat(problem.program, repeats)
             problem = replace(problem, program=program, compiler_map=None)
         step(f"writing {out.name}")
-        write_problem(problem, out)
+        if is_csv(out):
+            write_temporaries(problem, out)
+        else:
+            write_problem(problem, out)
     show(
         f"{out}: {len(problem.program):,} instructions, "
         f"{len(problem.program.buffers):,} buffers, "

@@ -1,0 +1,1 @@
+"""Branch and bound over canonical placements, after minimalloc and TelaMalloc."""

@@ -1,0 +1,93 @@
+"""The strategy ``packing``: CP-SAT, on each part of time by itself."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+
+from ortools.sat.python import cp_model
+
+from hybridalloc.beside import beside
+from hybridalloc.cpsat_models.packing.model import PackingModel
+from hybridalloc.static.load import unit_of
+from hybridalloc.static.problem import StaticBuffer, StaticProblem
+from hybridalloc.static.solver import UNDECIDED, Placement, StaticRun
+
+NAME = "packing"
+
+
+@dataclass(frozen=True, slots=True)
+class PackingOptions:
+    """The options of the exact model."""
+
+    most_buffers: int = 3000
+    """Larger problems are left to others: their models would take too much memory."""
+
+
+class Packing:
+    """Solves the exact model with CP-SAT; complete whatever buffers look like."""
+
+    def __init__(self, config: PackingOptions | None = None) -> None:
+        self.config = config or PackingOptions()
+
+    def solve(self, problem: StaticProblem, run: StaticRun) -> Placement:
+        """Look for offsets within the capacity, or a proof that there are none."""
+        unit = unit_of(problem)
+        offsets = {x.name: x.offset or 0 for x in problem.buffers}
+        for part in parts_of(problem.buffers):
+            if len(part) > self.config.most_buffers or run.expired:
+                return UNDECIDED
+            model = PackingModel(part, unit, problem.room // unit)
+            status, solver = _solve(model, run)
+            if status == cp_model.INFEASIBLE:
+                return Placement(is_impossible=True, found_by=NAME)
+            if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+                return UNDECIDED
+            for buffer, offset in zip(part, model.offsets, strict=True):
+                offsets[buffer.name] = solver.value(offset) * unit
+        return Placement(tuple(offsets.values()), found_by=NAME)
+
+
+def parts_of(buffers: Sequence[StaticBuffer]) -> Iterator[list[StaticBuffer]]:
+    """The buffers that take space, cut where nothing is live.
+
+    >>> a, b = StaticBuffer("a", 4, 0, 3), StaticBuffer("b", 2, 3, 5)
+    >>> [[x.name for x in part] for part in parts_of([a, b])]
+    [['a'], ['b']]
+    """
+    part: list[StaticBuffer] = []
+    end = 0
+    for buffer in sorted(
+        (x for x in buffers if x.rectangles), key=lambda x: (x.start, x.end)
+    ):
+        if part and buffer.start >= end:
+            yield part
+            part = []
+        end = max(end, buffer.end) if part else buffer.end
+        part.append(buffer)
+    if part:
+        yield part
+
+
+def _solve(model: PackingModel, run: StaticRun) -> tuple[object, cp_model.CpSolver]:
+    """Run CP-SAT, with an ear for Ctrl-C and for the end of the run."""
+    solver = cp_model.CpSolver()
+    parameters = solver.parameters
+    parameters.num_workers = run.workers
+    parameters.random_seed = run.seed % 2**31
+    parameters.catch_sigint_signal = False
+    seconds = run.deadline - time.monotonic()
+    if seconds < float("inf"):
+        parameters.max_time_in_seconds = max(0.0, seconds)
+    status: list[object] = []
+
+    def work() -> None:
+        status.append(solver.solve(model.model))
+
+    with closing(beside(work, solver.stop_search)) as waiting:
+        for _ in waiting:
+            if run.expired:
+                solver.stop_search()
+    return status[0], solver

@@ -1,0 +1,1 @@
+"""Static allocation: one memory, known lifetimes, offsets to choose."""

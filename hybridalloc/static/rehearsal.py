@@ -1,0 +1,48 @@
+"""A rehearsal of the strategies: what they compile, they compile before the clock."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from hybridalloc.jit import note_of
+from hybridalloc.static.problem import StaticBuffer, StaticProblem
+from hybridalloc.static.solver import StaticRun
+from hybridalloc.static.strategies import static_solver
+
+_PARTS = {"race": ("fits", "branch-and-bound")}
+"""What a strategy has others compile; the others have it in themselves."""
+_rehearsed: set[str] = set()
+"""The strategies that this process has no need to rehearse any more."""
+
+
+def rehearse(name: str) -> None:
+    """The first time on a machine, let a strategy's parts each solve a tiny problem.
+
+    Args:
+        name: The strategy.
+
+    Raises:
+        UsageError: There is no such strategy.
+    """
+    if name in _rehearsed:
+        return
+    _rehearsed.add(name)
+    for part in _PARTS.get(name, (name,)):
+        solver = static_solver(part)
+        note = note_of(f"static:{part}")
+        if note is None or not note.exists():
+            solver.solve(_PROBLEM, StaticRun())
+            if note is not None:
+                with suppress(OSError):
+                    note.touch()
+
+
+_PROBLEM = StaticProblem(
+    "rehearsal",
+    (
+        StaticBuffer("a", 4, 0, 3),
+        StaticBuffer("b", 8, 2, 5, alignment=8),
+        StaticBuffer("c", 4, 4, 6),
+    ),
+    capacity=16,
+)

@@ -1,0 +1,201 @@
+"""``solve_static()`` runs a strategy, checks its offsets and judges the answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hybridalloc.errors import StrategyError, UsageError
+from hybridalloc.solver import Status
+from hybridalloc.static.answer import StaticAnswer
+from hybridalloc.static.checker import check_offsets
+from hybridalloc.static.load import lower_bound, peak_of, unit_of
+from hybridalloc.static.problem import StaticBuffer, StaticProblem
+from hybridalloc.static.proofs import StaticInfeasibility, refute
+from hybridalloc.static.reduction import reduced
+from hybridalloc.static.rehearsal import rehearse
+from hybridalloc.static.solver import UNDECIDED, Placement, StaticRun, StaticSolver
+from hybridalloc.static.strategies import DEFAULT_STRATEGY, static_solver
+
+DEFAULT_TIME_LIMIT_S = 60.0
+FIRST_SLICE_S = 1.0
+"""The time that a capacity is tried at first, while the least one is sought."""
+SHARE = 0.1
+"""Of the time limit, what making the culprits few may take."""
+
+
+def solve_static(
+    problem: StaticProblem,
+    strategy: str | StaticSolver = DEFAULT_STRATEGY,
+    *,
+    time_limit: float = DEFAULT_TIME_LIMIT_S,
+    seed: int = 0,
+    workers: int = 1,
+    minimize_capacity: bool = False,
+) -> StaticAnswer:
+    """Look for offsets that fit the capacity, or for the least capacity.
+
+    Ctrl-C ends the search: the best offsets so far are returned.
+
+    Args:
+        problem: What to place. Without a capacity, the least is looked for.
+        strategy: A solver, or the name of one (docs/static.md).
+        time_limit: Seconds.
+        seed: With one worker and enough time, the same seed gives the same offsets.
+        workers: How many threads may work at a time.
+        minimize_capacity: Look for the least capacity, within the one given.
+
+    Raises:
+        UsageError: There is no such strategy, or an option is impossible.
+        StrategyError: The strategy handed back offsets that break a rule.
+
+    >>> from hybridalloc.static.problem import StaticBuffer
+    >>> a, b = StaticBuffer("a", 4, 0, 3), StaticBuffer("b", 2, 2, 5)
+    >>> solve_static(StaticProblem("p", (a, b)), "fits").offsets
+    (0, 4)
+    """
+    if not time_limit >= 0:
+        raise UsageError(f"time_limit {time_limit}: expected at least 0 seconds")
+    if workers < 1 or seed < 0:
+        raise UsageError(
+            f"workers {workers}, seed {seed}: expected at least 1 and at least 0"
+        )
+    if isinstance(strategy, str):
+        rehearse(strategy)
+        name, solver = strategy, static_solver(strategy)
+    else:
+        name, solver = type(strategy).__name__, strategy
+    run = StaticRun(time.monotonic() + time_limit, seed, workers)
+    search = _Search(problem, solver, run, name)
+    try:
+        search.decide()
+        if minimize_capacity or problem.capacity is None:
+            search.minimize()
+    except KeyboardInterrupt:
+        pass
+    return search.answer()
+
+
+class _Search:
+    """What is known so far of a problem's answer."""
+
+    def __init__(
+        self, problem: StaticProblem, solver: StaticSolver, run: StaticRun, name: str
+    ) -> None:
+        self._problem, self._solver, self._run, self._name = problem, solver, run, name
+        self._started = time.monotonic()
+        self._unit = unit_of(problem)
+        bound = lower_bound(problem)
+        self._bound = -(-bound // self._unit) * self._unit
+        self._best: Placement = UNDECIDED
+        self._infeasibility: StaticInfeasibility | None = None
+
+    def decide(self) -> None:
+        """Find offsets that fit the capacity given, or prove that there are none."""
+        obstructed = _obstructed(self._problem)
+        self._infeasibility = refute(obstructed)
+        if self._infeasibility is not None:
+            self._best = Placement(is_impossible=True, found_by="maximum load")
+            return
+        self._best = self._try(self._problem.capacity, self._run)
+        if self._best.is_impossible:
+            until = self._run.deadline - time.monotonic()
+            limit = time.monotonic() + max(0.0, min(until, SHARE * until))
+            run = replace(self._run, deadline=limit)
+            self._infeasibility = reduced(obstructed, self._solver, run)
+
+    def minimize(self) -> None:
+        """Look for offsets that need less, at first at the least and in the middle."""
+        seconds = FIRST_SLICE_S
+        while self._best.offsets is not None and not self._run.expired:
+            peak = self._peak(self._best.offsets)
+            steps = (peak - self._bound) // self._unit
+            if steps <= 0:
+                return
+            if not any(
+                self._improve(self._bound + step * self._unit, seconds)
+                for step in sorted({0, steps // 2, steps - 1})
+            ):
+                seconds *= 2
+
+    def _improve(self, capacity: int, seconds: float) -> bool:
+        """Try a capacity for some time; whether anything is new then."""
+        deadline = min(self._run.deadline, time.monotonic() + seconds)
+        found = self._try(capacity, replace(self._run, deadline=deadline))
+        if found.offsets is not None:
+            self._best = found
+        elif found.is_impossible:
+            self._bound = max(self._bound, capacity + self._unit)
+        return found.is_answer
+
+    def _try(self, capacity: int | None, run: StaticRun) -> Placement:
+        """Run the strategy; its offsets, if any, have passed the checker."""
+        if run.expired:
+            return UNDECIDED
+        problem = replace(self._problem, capacity=capacity)
+        obstructed = _obstructed(problem)
+        if capacity is not None and refute(obstructed) is not None:
+            return Placement(is_impossible=True, found_by="maximum load")
+        found = self._solver.solve(obstructed, run)
+        if found.offsets is None:
+            return found
+        found = replace(found, offsets=found.offsets[: len(problem)])
+        violations = check_offsets(problem, found.offsets or ())
+        if violations:
+            raise StrategyError(f"{self._name}: {violations[0].message}")
+        return found
+
+    def _peak(self, offsets: Sequence[int]) -> int:
+        ends = zip(self._problem.buffers, offsets, strict=True)
+        return max((offset + x.size for x, offset in ends), default=0)
+
+    def answer(self) -> StaticAnswer:
+        """What is known."""
+        offsets = self._best.offsets
+        peak = None if offsets is None else self._peak(offsets)
+        status = Status.UNKNOWN
+        if self._best.is_impossible:
+            status = Status.INFEASIBLE
+        elif peak is not None:
+            status = Status.OPTIMAL if peak <= self._bound else Status.FEASIBLE
+        return StaticAnswer(
+            strategy=self._name,
+            seed=self._run.seed,
+            status=status,
+            offsets=offsets,
+            capacity=self._problem.capacity,
+            peak_bytes=peak,
+            bound_bytes=self._bound,
+            load=peak_of(self._problem.buffers),
+            runtime=time.monotonic() - self._started,
+            found_by=self._best.found_by,
+            infeasibility=self._infeasibility,
+        )
+
+
+def _obstructed(problem: StaticProblem) -> StaticProblem:
+    """The same problem, with fixed buffers at the end for what is reserved."""
+    room = problem.room
+    start = min((x.start for x in problem.buffers), default=0)
+    end = max((x.end for x in problem.buffers), default=0)
+    obstacles = [
+        StaticBuffer(
+            f"reserved [{low}, {high})", min(high, room) - low, start, end, offset=low
+        )
+        for low, high in _merged(problem.reserved)
+        if low < room
+    ]
+    buffers = (*problem.buffers, *obstacles)
+    return replace(problem, buffers=buffers, reserved=())
+
+
+def _merged(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ranges of bytes, of which no two meet."""
+    merged: list[tuple[int, int]] = []
+    for low, high in sorted(ranges):
+        if merged and low <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(high, merged[-1][1]))
+        else:
+            merged.append((low, high))
+    return merged

@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from static_problems import exists, least_capacity, small_problems
+
+from hybridalloc.errors import StrategyError, UsageError
+from hybridalloc.io.minimalloc import read_buffers
+from hybridalloc.solver import Status
+from hybridalloc.static.checker import check_offsets
+from hybridalloc.static.problem import Gap, StaticBuffer, StaticProblem
+from hybridalloc.static.solver import Placement, StaticRun
+from hybridalloc.static.solving import solve_static
+
+INSTANCES = ROOT.parent / "shared" / "instances" / "minimalloc"
+ANSWERED = (Status.OPTIMAL, Status.FEASIBLE)
+
+
+def problem_of(*sizes_and_lives: tuple[int, int, int], capacity: int) -> StaticProblem:
+    buffers = [
+        StaticBuffer(f"b{i}", size, start, end)
+        for i, (size, start, end) in enumerate(sizes_and_lives)
+    ]
+    return StaticProblem("made", tuple(buffers), capacity)
+
+
+@pytest.mark.parametrize("strategy", ["race", "packing"])
+@given(problem=small_problems())
+@settings(max_examples=150, deadline=None)
+def test_a_complete_strategy_knows_whether_offsets_fit(
+    strategy: str, problem: StaticProblem
+) -> None:
+    answer = solve_static(problem, strategy)
+    if exists(problem):
+        assert answer.status in ANSWERED
+        assert answer.offsets is not None
+        assert check_offsets(problem, answer.offsets) == ()
+    else:
+        assert answer.status is Status.INFEASIBLE
+        assert answer.infeasibility is not None
+
+
+@given(problem=small_problems(most=6, windows=False))
+@settings(max_examples=300, deadline=None)
+def test_the_branch_and_bound_is_complete_where_there_are_no_windows(
+    problem: StaticProblem,
+) -> None:
+    answer = solve_static(problem, "branch-and-bound")
+    assert (answer.status in ANSWERED) == exists(problem)
+    assert (answer.status is Status.INFEASIBLE) != exists(problem)
+
+
+@given(problem=small_problems())
+@settings(max_examples=100, deadline=None)
+def test_the_fits_never_say_infeasible_without_a_plain_reason(
+    problem: StaticProblem,
+) -> None:
+    answer = solve_static(problem, "fits")
+    if answer.status is Status.INFEASIBLE:
+        assert not exists(problem)
+
+
+@given(problem=small_problems(most=4), workers=st.sampled_from([1, 2]))
+@settings(max_examples=60, deadline=None)
+def test_the_least_capacity_is_found_and_proven(
+    problem: StaticProblem, workers: int
+) -> None:
+    most = 20
+    problem = replace(problem, capacity=most)
+    answer = solve_static(problem, minimize_capacity=True, workers=workers)
+    assert answer.peak_bytes == least_capacity(problem, most)
+    assert answer.status in (Status.OPTIMAL, Status.INFEASIBLE)
+    if answer.peak_bytes is not None:
+        assert answer.bound_bytes == answer.peak_bytes
+
+
+def test_one_unit_under_the_maximum_load_is_infeasible_and_says_why() -> None:
+    lives = [(0, 3), (3, 9), (0, 9), (9, 21), (0, 21)]
+    problem = problem_of(*((4, *life) for life in lives), capacity=11)
+    answer = solve_static(problem)
+    assert answer.status is Status.INFEASIBLE
+    assert answer.infeasibility is not None
+    assert answer.infeasibility.instant == 0
+    assert answer.infeasibility.excess_bytes == 1
+    assert set(answer.infeasibility.culprits) == {"b0", "b2", "b4"}
+    assert answer.load.bytes == 12
+
+
+def test_of_what_is_live_only_what_is_needed_for_the_proof_is_named() -> None:
+    answer = solve_static(problem_of((8, 0, 2), (8, 0, 2), (1, 0, 2), capacity=15))
+    assert answer.infeasibility is not None
+    assert answer.infeasibility.excess_bytes == 2
+    assert answer.infeasibility.culprits == ("b0", "b1")
+    assert answer.load.buffers == ("b0", "b1", "b2")
+
+
+def test_a_buffer_larger_than_the_memory_is_named() -> None:
+    answer = solve_static(problem_of((4, 0, 2), (9, 5, 6), capacity=8))
+    assert answer.infeasibility is not None
+    assert answer.infeasibility.culprits == ("b1",)
+    assert (answer.infeasibility.instant, answer.infeasibility.excess_bytes) == (5, 1)
+
+
+def test_buffers_of_no_bytes_or_no_life_take_no_space() -> None:
+    problem = problem_of((8, 0, 9), (0, 0, 9), (8, 4, 4), capacity=8)
+    assert solve_static(problem).status is Status.OPTIMAL
+
+
+def test_buffers_that_are_all_pinned_are_where_they_are_pinned() -> None:
+    a = StaticBuffer("a", 4, 0, 3, offset=4)
+    b = StaticBuffer("b", 4, 2, 5, offset=0)
+    answer = solve_static(StaticProblem("pinned", (a, b), 8))
+    assert answer.offsets == (4, 0)
+    answer = solve_static(StaticProblem("pinned", (a, replace(b, offset=2)), 8))
+    assert answer.infeasibility is not None
+    assert set(answer.infeasibility.culprits) == {"a", "b"}
+    assert answer.infeasibility.instant == 2
+
+
+def test_buffers_may_share_bytes_in_each_other_s_gaps() -> None:
+    a = StaticBuffer("a", 8, 0, 9, gaps=(Gap(3, 6),))
+    b = StaticBuffer("b", 8, 3, 6)
+    assert solve_static(StaticProblem("gap", (a, b), 8)).offsets == (0, 0)
+    window = replace(a, gaps=(Gap(3, 6, (0, 2)),))
+    answer = solve_static(StaticProblem("window", (window, b), 10))
+    assert answer.offsets == (0, 2)
+    assert solve_static(StaticProblem("window", (window, b), 9)).offsets is None
+
+
+def test_what_is_reserved_stays_free() -> None:
+    buffers = (StaticBuffer("a", 4, 0, 3), StaticBuffer("b", 4, 0, 3))
+    problem = StaticProblem("reserved", buffers, 12, reserved=((2, 6),))
+    assert solve_static(problem).status is Status.INFEASIBLE
+    assert solve_static(replace(problem, capacity=14)).peak_bytes == 14
+
+
+def test_infeasible_beyond_the_load_is_proven_with_few_culprits() -> None:
+    ends = [(2, 0, 2), (2, 1, 4), (2, 3, 5), (1, 0, 1), (1, 2, 3), (1, 4, 5)]
+    problem = problem_of(*ends, (9, 7, 8), capacity=3)
+    if exists(problem):
+        pytest.skip("it fits")
+    answer = solve_static(problem)
+    assert answer.status is Status.INFEASIBLE
+
+
+def test_a_time_out_is_unknown_and_never_infeasible() -> None:
+    problem = problem_of((4, 0, 2), (4, 1, 3), capacity=8)
+    assert solve_static(problem, time_limit=0.0).status is Status.UNKNOWN
+
+
+def test_offsets_that_break_a_rule_are_a_strategy_s_defect() -> None:
+    class Wrong:
+        def solve(self, problem: StaticProblem, run: StaticRun) -> Placement:
+            return Placement((0,) * len(problem))
+
+    with pytest.raises(StrategyError, match="both from instant 1"):
+        solve_static(problem_of((4, 0, 2), (4, 1, 3), capacity=8), Wrong())
+
+
+def test_a_wrong_name_suggests_the_nearest() -> None:
+    with pytest.raises(UsageError, match="did you mean 'packing'"):
+        solve_static(problem_of((4, 0, 2), capacity=8), "pakcing")
+
+
+@pytest.mark.parametrize("path", sorted(INSTANCES.glob("*.csv")), ids=lambda x: x.name)
+def test_the_shared_instances_fit_their_capacities(path: Path) -> None:
+    problem = read_buffers(path)
+    answer = solve_static(problem, workers=2)
+    assert answer.status in ANSWERED
