@@ -5,13 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ortools.sat.python import cp_model
 
 from hybridalloc.beside import beside
 from hybridalloc.cpsat_models.packing.model import PackingModel
-from hybridalloc.static.load import unit_of
 from hybridalloc.static.problem import StaticBuffer, StaticProblem
 from hybridalloc.static.solver import UNDECIDED, Placement, StaticRun
 
@@ -34,19 +33,20 @@ class Packing:
 
     def solve(self, problem: StaticProblem, run: StaticRun) -> Placement:
         """Look for offsets within the capacity, or a proof that there are none."""
-        unit = unit_of(problem)
         offsets = {x.name: x.offset or 0 for x in problem.buffers}
         for part in parts_of(problem.buffers):
             if len(part) > self.config.most_buffers or run.expired:
                 return UNDECIDED
-            model = PackingModel(part, unit, problem.room // unit)
+            model = PackingModel(
+                replace(problem, buffers=tuple(part), capacity=problem.room)
+            )
             status, solver = _solve(model, run)
             if status == cp_model.INFEASIBLE:
                 return Placement(is_impossible=True, found_by=NAME)
             if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
                 return UNDECIDED
             for buffer, offset in zip(part, model.offsets, strict=True):
-                offsets[buffer.name] = solver.value(offset) * unit
+                offsets[buffer.name] = solver.value(offset) * model.units.unit
         return Placement(tuple(offsets.values()), found_by=NAME)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import gcd
 
 import numpy as np
 
 from hybridalloc.static.problem import StaticBuffer, StaticProblem
+from hybridalloc.static.units import common_alignment
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,7 @@ def lower_bound(problem: StaticProblem) -> int:
     possible offset; and what is reserved below the top is not to be had.
     """
     buffers = problem.buffers
-    step = 0 if problem.has_windows else gcd(*(x.alignment for x in buffers))
-    _, load = _most(buffers, max(step, 1))
+    _, load = _most(buffers, common_alignment(problem))
     alone = max(((x.offset or 0) + x.size for x in buffers), default=0)
     capacity, wanted = -1, max(load, alone)
     while wanted > capacity:
@@ -66,43 +65,27 @@ def lower_bound(problem: StaticProblem) -> int:
     return capacity
 
 
-def unit_of(problem: StaticProblem) -> int:
-    """The bytes of which each offset of a canonical placement is a multiple.
-
-    >>> a, b = StaticBuffer("a", 48, 0, 3), StaticBuffer("b", 32, 0, 3, alignment=64)
-    >>> unit_of(StaticProblem("p", (a, b))), unit_of(StaticProblem("p", (a,)))
-    (16, 48)
-    """
-    sizes = [x.size for x in problem.buffers]
-    sizes += [x.offset for x in problem.buffers if x.offset is not None]
-    sizes += [byte for x in problem.reserved for byte in x]
-    for buffer in problem.buffers:
-        sizes += [byte for r in buffer.rectangles for byte in (r.low, r.high)]
-    unit = max(1, gcd(*sizes))
-    alignments = {x.alignment for x in problem.buffers}
-    while any(unit % x for x in alignments if x % unit):
-        unit = gcd(unit, *(x for x in alignments if unit % x and x % unit))
-    return unit
-
-
 def _most(buffers: Sequence[StaticBuffer], step: int) -> tuple[int, int]:
     """When the most bytes are live, and how many, each but one padded to a step."""
-    shapes = [(r, r.high - r.low) for x in buffers for r in x.rectangles]
+    shapes = [(r.start, r.end, r.high - r.low) for x in buffers for r in x.rectangles]
     if not shapes:
         return min((x.start for x in buffers), default=0), 0
-    times = np.array([(r.start, r.end) for r, _ in shapes], np.int64)
-    sizes = np.array([size for _, size in shapes], np.int64)
+    start, end, sizes = np.array(shapes, np.int64).T
     padding = -sizes % step
-    points = np.unique(times)
-    start, end = np.searchsorted(points, times.T)
-    live = np.zeros(len(points), np.int64)
-    np.add.at(live, start, sizes + padding)
-    np.add.at(live, end, -sizes - padding)
-    load = np.cumsum(live)
-    if padding.any():
-        load -= np.minimum(padding.max(), load)
-    at = int(np.argmax(load))
-    return int(points[at]), int(load[at])
+    points = np.unique((start, end))
+    change = np.zeros(len(points), np.int64)
+    np.add.at(change, np.searchsorted(points, start), sizes + padding)
+    np.add.at(change, np.searchsorted(points, end), -sizes - padding)
+    load = np.cumsum(change)
+    instant, most = int(points[0]), 0
+    for i in np.argsort(-load, kind="stable").tolist():
+        if load[i] <= most:
+            break
+        is_live = (start <= points[i]) & (points[i] < end)
+        bare = int(load[i] - padding[is_live].max())
+        if bare > most:
+            instant, most = int(points[i]), bare
+    return instant, most
 
 
 def _covered(ranges: Iterable[tuple[int, int]], capacity: int) -> int:

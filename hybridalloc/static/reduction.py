@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hybridalloc.static.load import lower_bound, peak_of, unit_of
+from hybridalloc.static.load import lower_bound, peak_of
 from hybridalloc.static.problem import StaticBuffer, StaticProblem
 from hybridalloc.static.proofs import StaticInfeasibility
 from hybridalloc.static.solver import StaticRun, StaticSolver
+from hybridalloc.static.units import unit_of
 
 
 def reduced(

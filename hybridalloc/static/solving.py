@@ -10,13 +10,14 @@ from hybridalloc.errors import StrategyError, UsageError
 from hybridalloc.solver import Status
 from hybridalloc.static.answer import StaticAnswer
 from hybridalloc.static.checker import check_offsets
-from hybridalloc.static.load import lower_bound, peak_of, unit_of
+from hybridalloc.static.load import lower_bound, peak_of
 from hybridalloc.static.problem import StaticBuffer, StaticProblem
 from hybridalloc.static.proofs import StaticInfeasibility, refute
 from hybridalloc.static.reduction import reduced
 from hybridalloc.static.rehearsal import rehearse
 from hybridalloc.static.solver import UNDECIDED, Placement, StaticRun, StaticSolver
 from hybridalloc.static.strategies import DEFAULT_STRATEGY, static_solver
+from hybridalloc.static.units import common_alignment, unit_of
 
 DEFAULT_TIME_LIMIT_S = 60.0
 FIRST_SLICE_S = 1.0
@@ -179,9 +180,15 @@ def _obstructed(problem: StaticProblem) -> StaticProblem:
     room = problem.room
     start = min((x.start for x in problem.buffers), default=0)
     end = max((x.end for x in problem.buffers), default=0)
+    step = common_alignment(problem)
     obstacles = [
         StaticBuffer(
-            f"reserved [{low}, {high})", min(high, room) - low, start, end, offset=low
+            name=f"reserved [{low}, {high})",
+            size=min(high, room) - low,
+            start=start,
+            end=end,
+            alignment=1 if low % step else step,
+            offset=low,
         )
         for low, high in _merged(problem.reserved)
         if low < room

@@ -29,19 +29,18 @@ REMAINING = "T"
 class Descent:
     """A search for one order of the buffers."""
 
-    def __init__(self, sections: Sections, keys: Ints, capacity: int) -> None:
+    def __init__(self, sections: Sections, keys: Ints) -> None:
         """Begin a search.
 
         Args:
             sections: The problem.
             keys: (keys, n): by which buffers are ranked, as ``keys_of`` says.
-            capacity: In units.
         """
-        self._sections, self._capacity = sections, capacity
+        self._sections = sections
         self._tree = _tree(sections, keys)
         self.status = GOING_ON
         """What is known so far."""
-        if (self._tree.lows + sections.sizes > capacity).any():
+        if (self._tree.lows + sections.sizes > sections.limits).any():
             self.status = FAILED
         else:
             begin(sections, self._tree)
@@ -60,28 +59,27 @@ class Descent:
         """Visit more nodes, if anything is left to know."""
         if self.status != GOING_ON:
             return
-        self.status = search(self._sections, self._tree, self._capacity, nodes)
+        self.status = search(self._sections, self._tree, nodes)
         if self.status == GOING_ON:
             self._tree = _with_room(self._tree)
 
 
-def keys_of(buffers: Sequence[StaticBuffer], unit: int, order: str) -> Ints:
+def keys_of(buffers: Sequence[StaticBuffer], sizes: Ints, order: str) -> Ints:
     """(keys, n): the numbers by which an order ranks buffers, the largest first.
 
     Args:
         buffers: What to rank.
-        unit: Bytes.
+        sizes: (n,): their sizes, in units.
         order: The keys' letters, the first most important: width ``W``, area ``A``,
             size ``Z``, or the most that is still to be placed at a time of its life,
             ``T``.
 
-    >>> keys_of([StaticBuffer("b", 8, 0, 3)], 4, "WAT")
+    >>> keys_of([StaticBuffer("b", 8, 0, 3)], np.array([2]), "WAT")
     array([[ 3],
            [ 6],
            [-1]])
     """
     widths = np.array([x.end - x.start for x in buffers], np.int64)
-    sizes = np.array([x.size // unit for x in buffers], np.int64)
     known = {
         "W": widths,
         "A": widths * sizes,

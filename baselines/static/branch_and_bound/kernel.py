@@ -59,13 +59,12 @@ def begin(sections: Sections, tree: Tree) -> None:
 
 
 @compiled
-def search(sections: Sections, tree: Tree, capacity: int, nodes: int) -> int:
+def search(sections: Sections, tree: Tree, nodes: int) -> int:
     """Visit some nodes.
 
     Args:
         sections: The problem.
         tree: As ``begin`` or the last call left it.
-        capacity: In units.
         nodes: So many, or until all is known, or until there may be no more room.
 
     Returns:
@@ -88,7 +87,7 @@ def search(sections: Sections, tree: Tree, capacity: int, nodes: int) -> int:
                 return FAILED
         else:
             frame[AT], frame[RANK], frame[PLACED] = at, rank, buffer
-            if _place(sections, tree, buffer, at, capacity):
+            if _place(sections, tree, buffer, at):
                 _descend(sections, tree)
             else:
                 _undo(sections, tree, depth)
@@ -145,7 +144,7 @@ def _next(sections: Sections, tree: Tree, frame: Ints) -> tuple[int, int, int, b
 
 
 @compiled
-def _place(sections: Sections, tree: Tree, buffer: int, at: int, capacity: int) -> bool:
+def _place(sections: Sections, tree: Tree, buffer: int, at: int) -> bool:
     """Place a buffer; whether what is left may still fit."""
     frame, counters = tree.frames[:, tree.counters[DEPTH]], tree.counters
     frame[LOWS], frame[FLOORS] = counters[LOW_COUNT], counters[FLOOR_COUNT]
@@ -158,15 +157,13 @@ def _place(sections: Sections, tree: Tree, buffer: int, at: int, capacity: int) 
         tree.totals[s] -= sections.sizes[buffer]
     for s in range(sections.spans[0, buffer], sections.spans[1, buffer] - 1):
         tree.cuts[s] -= 1
-    return _lift(sections, tree, buffer, height, capacity) and _fits(
-        sections, tree, frame[COMPONENT], at, capacity
+    return _lift(sections, tree, buffer, height) and _fits(
+        sections, tree, frame[COMPONENT], at
     )
 
 
 @compiled
-def _lift(
-    sections: Sections, tree: Tree, buffer: int, height: int, capacity: int
-) -> bool:
+def _lift(sections: Sections, tree: Tree, buffer: int, height: int) -> bool:
     """Raise the least offsets of the neighbours; whether each can still be placed."""
     tree.stamps[-1] += 1
     now = tree.stamps[-1]
@@ -186,7 +183,7 @@ def _lift(
         alignment = sections.alignments[other]
         low = -(-height // alignment) * alignment
         tree.lows[other] = low
-        if low + sections.sizes[other] > capacity:
+        if low + sections.sizes[other] > sections.limits[other]:
             return False
         if sections.fixed[other] >= 0 and low > sections.fixed[other]:
             return False
@@ -196,9 +193,7 @@ def _lift(
 
 
 @compiled
-def _fits(
-    sections: Sections, tree: Tree, component: int, at: int, capacity: int
-) -> bool:
+def _fits(sections: Sections, tree: Tree, component: int, at: int) -> bool:
     """Whether in no section what is left exceeds the space above its floor.
 
     The floor is where the lowest of it can be, and nowhere below what was placed last.
@@ -214,7 +209,7 @@ def _fits(
                     low = min(low, tree.lows[member])
             if tree.floors[s] < low < FAR:
                 _raise_floor(tree, s, low)
-        if max(at, tree.floors[s]) + tree.totals[s] > capacity:
+        if max(at, tree.floors[s]) + tree.totals[s] > sections.ceilings[s]:
             return False
     return True
 

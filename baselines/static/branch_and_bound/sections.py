@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from hybridalloc.arrays import Ints
-from hybridalloc.static.problem import StaticBuffer
+from hybridalloc.static.problem import StaticBuffer, StaticProblem
+from hybridalloc.static.units import Units
 
 
 class Sections(NamedTuple):
@@ -19,12 +20,16 @@ class Sections(NamedTuple):
 
     sizes: Ints
     """(n,): in units."""
+    limits: Ints
+    """(n,): where each ends at most, in units."""
     alignments: Ints
     """(n,): in units."""
     fixed: Ints
     """(n,): the only offset, or -1."""
     spans: Ints
     """(2, n): the first section of each buffer, and the last + 1."""
+    ceilings: Ints
+    """(sections,): where what takes space in each ends at most, in units."""
     first_member: Ints
     """(sections + 1,)"""
     members: Ints
@@ -39,22 +44,25 @@ class Sections(NamedTuple):
     """The buffers with which each shares a section."""
 
 
-def sections_of(buffers: Sequence[StaticBuffer], unit: int) -> Sections:
+def sections_of(problem: StaticProblem, units: Units) -> Sections:
     """Cut time into sections.
 
     Args:
-        buffers: None takes parts of its bytes; each takes some at some time.
-        unit: Bytes, of which every size and fixed offset is a multiple.
+        problem: No buffer takes parts of its bytes; each takes some at some time.
+        units: Its numbers.
     """
+    buffers, unit = problem.buffers, units.unit
     homes, members = _incidence(buffers)
     spans = np.array([(own[0], own[-1] + 1) for own in homes], np.int64)
     spans = spans.reshape(-1, 2).T.copy()
     fixed = [-1 if x.offset is None else x.offset // unit for x in buffers]
     return Sections(
-        np.array([x.size // unit for x in buffers], np.int64),
+        np.array(units.sizes, np.int64),
+        np.array(units.limits, np.int64),
         np.array([max(1, x.alignment // unit) for x in buffers], np.int64),
         np.array(fixed, np.int64),
         spans,
+        np.array([max(units.limits[i] for i in own) for own in members], np.int64),
         *_flat(members),
         *_flat(homes),
         *_flat(_neighbours(homes, spans)),

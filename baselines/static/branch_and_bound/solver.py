@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from itertools import count
 
 import numpy as np
@@ -11,9 +11,9 @@ import numpy as np
 from hybridalloc.baselines.static.branch_and_bound.descent import Descent, keys_of
 from hybridalloc.baselines.static.branch_and_bound.rotation import rotate
 from hybridalloc.baselines.static.branch_and_bound.sections import sections_of
-from hybridalloc.static.load import unit_of
-from hybridalloc.static.problem import StaticBuffer, StaticProblem
+from hybridalloc.static.problem import StaticProblem
 from hybridalloc.static.solver import UNDECIDED, Placement, StaticRun
+from hybridalloc.static.units import Units, units_for
 
 NAME = "branch-and-bound"
 ORDERS = ("TAW", "TWA", "WAT")
@@ -43,29 +43,29 @@ class BranchAndBound:
         live = [i for i, x in enumerate(problem.buffers) if x.rectangles]
         if problem.has_windows or len(live) > self._options.most_buffers:
             return UNDECIDED
-        unit = unit_of(problem)
         offsets = [x.offset or 0 for x in problem.buffers]
         if live:
-            kept = [problem.buffers[i] for i in live]
-            descents = _descents(kept, unit, problem.room // unit, run.seed)
+            kept = replace(problem, buffers=tuple(problem.buffers[i] for i in live))
+            kept = replace(kept, capacity=problem.room)
+            units = units_for(kept)
+            descents = _descents(kept, units, run.seed)
             found = rotate(descents, self._options.first_nodes, run)
             if found is None or found.offsets is None:
                 return Placement(is_impossible=found is not None, found_by=NAME)
             for i, offset in zip(live, found.offsets.tolist(), strict=True):
-                offsets[i] = offset * unit
+                offsets[i] = offset * units.unit
         return Placement(tuple(offsets), found_by=NAME)
 
 
-def _descents(
-    buffers: Sequence[StaticBuffer], unit: int, capacity: int, seed: int
-) -> Iterator[Descent]:
+def _descents(problem: StaticProblem, units: Units, seed: int) -> Iterator[Descent]:
     """Searches without end: first the known orders, then these with noise."""
-    sections = sections_of(buffers, unit)
+    sections = sections_of(problem, units)
     for order in ORDERS:
-        yield Descent(sections, keys_of(buffers, unit, order), capacity)
+        keys = keys_of(problem.buffers, sections.sizes, order)
+        yield Descent(sections, keys)
     generator = np.random.default_rng(seed)
     for i in count():
-        keys = keys_of(buffers, unit, ORDERS[i % len(ORDERS)])
+        keys = keys_of(problem.buffers, sections.sizes, ORDERS[i % len(ORDERS)])
         noise = generator.uniform(1 - NOISE, 1 + NOISE, keys.shape)
         noisy = np.where(keys < 0, keys, (keys * noise).astype(np.int64))
-        yield Descent(sections, noisy, capacity)
+        yield Descent(sections, noisy)
