@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
 
 from hybridalloc.arrays import Ints
+from hybridalloc.baselines.static.placing import Shapes, place_some
 from hybridalloc.packing.block import Block, encode
-from hybridalloc.packing.kernel import NOWHERE, place
+from hybridalloc.packing.gaps import nothing
+from hybridalloc.packing.kernel import NOWHERE
 from hybridalloc.packing.order import Order, sort
 from hybridalloc.packing.pack import AT_ONCE, Fit
-from hybridalloc.static.problem import StaticBuffer, StaticProblem
+from hybridalloc.static.problem import StaticProblem
 from hybridalloc.static.solver import UNDECIDED, Placement, StaticRun
+
+ORDERS = (
+    Order.SIZE,
+    Order.AREA,
+    Order.CONFLICT_AREA,
+    Order.BREADTH,
+    Order.DURATION,
+    Order.CONFLICT_BYTES,
+    Order.CONFLICTS,
+)
+"""In turn."""
 
 
 class Placer:
@@ -21,54 +33,49 @@ class Placer:
 
     def __init__(self, problem: StaticProblem) -> None:
         buffers = problem.buffers
-        self._earliest = min((x.start for x in buffers), default=0)
-        sizes = np.array([x.size for x in buffers], np.int64)
-        self.blocks = encode([self._block(x) for x in buffers])._replace(top=sizes)
-        self._alignments = np.array([x.alignment for x in buffers], np.int64)
-        self._room = problem.room
-
-    def _block(self, buffer: StaticBuffer) -> Block:
-        parts = [
-            (r.low, r.high, r.start - self._earliest, r.end - self._earliest)
-            for r in buffer.rectangles
+        times = {t for x in buffers for r in x.rectangles for t in (r.start, r.end)}
+        index = {time: i for i, time in enumerate(sorted(times))}
+        blocks = [
+            tuple((r.low, r.high, index[r.start], index[r.end]) for r in x.rectangles)
+            for x in buffers
         ]
-        return Block(tuple(parts), buffer.offset)
+        lives = [
+            tuple((r.low, r.high, r.start - begin, r.end - begin) for r in x.rectangles)
+            for begin in [min(times, default=0)]
+            for x in buffers
+        ]
+        self._sorted = encode([Block(x) for x in lives])
+        encoded = encode([Block(x) for x in blocks])
+        self._shapes = Shapes(
+            sizes=np.array([x.size for x in buffers], np.int64),
+            alignments=np.array([x.alignment for x in buffers], np.int64),
+            fixed=np.array(
+                [NOWHERE if x.offset is None else x.offset for x in buffers], np.int64
+            ),
+            first=encoded.first,
+            parts=np.ascontiguousarray(encoded.rectangles.T),
+        )
+        self._instants = len(times)
+        self._room = problem.room
 
     def place(self, order: Order, fit: Fit, run: StaticRun) -> Ints | None:
         """(n,): the offsets, in bytes, if all buffers find a place in time.
 
         Those with a fixed offset come before the others.
         """
-        blocks = self.blocks
-        sequence = sort(blocks, order)
-        is_free = blocks.fixed[sequence] == NOWHERE
+        shapes = self._shapes
+        sequence = sort(self._sorted, order)
+        is_free = shapes.fixed[sequence] == NOWHERE
         sequence = sequence[np.argsort(is_free, kind="stable")]
-        taken = np.empty((4, blocks.rectangles.shape[1]), np.int64)
-        ascending = np.empty(taken.shape[1], np.int64)
+        taken = nothing(self._instants, max(1, len(shapes.parts)))
         offsets = np.full(len(sequence), NOWHERE, np.int64)
-        count = 0
-        for part in self._parts(sequence):
-            count = place(
-                part,
-                blocks,
-                taken,
-                ascending,
-                count,
-                self._room,
-                int(self._alignments[part[0]]),
-                fit is Fit.BEST,
-                offsets,
-            )
-            if run.expired or (offsets[part] == NOWHERE).any():
+        for i in range(0, len(sequence), AT_ONCE):
+            some = sequence[i : i + AT_ONCE]
+            is_best = fit is Fit.BEST
+            is_done = place_some(some, shapes, taken, self._room, is_best, offsets)
+            if run.expired or not is_done:
                 return None
         return offsets
-
-    def _parts(self, sequence: Ints) -> Iterator[Ints]:
-        """A sequence in short parts, of buffers with the same alignment each."""
-        changes = np.flatnonzero(np.diff(self._alignments[sequence])) + 1
-        for same in np.split(sequence, changes):
-            for i in range(0, len(same), AT_ONCE):
-                yield same[i : i + AT_ONCE]
 
 
 class Fits:
@@ -85,15 +92,3 @@ class Fits:
                 name = f"{fit}-fit by {order.replace('_', ' ')}"
                 return Placement(tuple(offsets.tolist()), found_by=name)
         return UNDECIDED
-
-
-ORDERS = (
-    Order.SIZE,
-    Order.AREA,
-    Order.DURATION,
-    Order.CONFLICT_AREA,
-    Order.CONFLICT_BYTES,
-    Order.CONFLICTS,
-    Order.BREADTH,
-)
-"""In turn."""
