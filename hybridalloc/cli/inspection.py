@@ -24,7 +24,7 @@ from hybridalloc.cli.options import (
     size_or_none,
 )
 from hybridalloc.cli.output import progress, show, show_json
-from hybridalloc.cli.static import write_temporaries
+from hybridalloc.cli.static import check_csv, write_temporaries
 from hybridalloc.errors import UsageError
 from hybridalloc.io.files import require_writable
 from hybridalloc.io.json_format import write_problem
@@ -48,7 +48,12 @@ def check(
     ] = False,
     as_json: Json = False,
 ) -> int:
-    """Check a memory map and name each violation; exit code 1 if there is one."""
+    """Check a memory map and name each violation; exit code 1 if there is one.
+
+    Of a CSV file of buffers: check the offsets in another one.
+    """
+    if is_csv(input_path):
+        return check_csv(input_path, map_path, capacity, as_json=as_json)
     with progress() as step:
         problem = read_given(step, input_path, target, None, capacity)
         memory_map = given_map(map_path, problem)

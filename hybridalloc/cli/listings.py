@@ -15,6 +15,7 @@ from hybridalloc.compose.options import options_of, value_text
 from hybridalloc.errors import UsageError
 from hybridalloc.registry import STRATEGIES, describe, get_entry, load, plug_ins
 from hybridalloc.report.tables import facts_table, new_table, targets_table
+from hybridalloc.static.strategies import STATIC_STRATEGIES
 from hybridalloc.target import TARGETS
 
 
@@ -42,6 +43,8 @@ def strategies(
         show_json(descriptions)
     else:
         show(facts_table("strategies", descriptions))
+        static = {each: x.description for each, x in STATIC_STRATEGIES.items()}
+        show("", facts_table("strategies for a CSV file of buffers", static))
     return Exit.ANSWER
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,6 +22,7 @@ from hybridalloc.report.units import parse_size
 from hybridalloc.solver import Status
 from hybridalloc.solving import DEFAULT_STRATEGY as PROGRAM_STRATEGY
 from hybridalloc.static.answer import StaticAnswer
+from hybridalloc.static.checker import check_offsets
 from hybridalloc.static.problem import StaticProblem
 from hybridalloc.static.solving import DEFAULT_TIME_LIMIT_S, solve_static
 from hybridalloc.static.strategies import DEFAULT_STRATEGY
@@ -134,6 +135,42 @@ def _solve(request: StaticRequest, *, as_json: bool) -> int:
     if failure is not None:
         raise failure
     return _exit_code(answer)
+
+
+def check_csv(
+    path: Path, offsets_path: str, capacity: str | None, *, as_json: bool
+) -> int:
+    """Check the offsets in a CSV file, and name each rule that they break.
+
+    Args:
+        path: The buffers.
+        offsets_path: The same buffers, in any order, with an offset each.
+        capacity: Bytes, if not those in the first file's name.
+        as_json: Whether to print JSON.
+
+    Raises:
+        InputError: A file cannot be read, or the second lacks an offset.
+    """
+    problem = read_buffers(path, None if capacity is None else parse_size(capacity))
+    found = {x.name: x.offset for x in read_buffers(offsets_path).buffers}
+    offsets = [found.get(x.name) for x in problem.buffers]
+    for buffer, offset in zip(problem.buffers, offsets, strict=True):
+        if offset is None:
+            raise InputError(offsets_path, f"expected an offset of {buffer.name}")
+    violations = check_offsets(problem, [x for x in offsets if x is not None])
+    if as_json:
+        verdict = {
+            "input": str(path),
+            "map": offsets_path,
+            "capacity_bytes": problem.capacity,
+            "valid": not violations,
+            "violations": [asdict(violation) for violation in violations],
+        }
+        show_json(verdict)
+    else:
+        lines = [f"{violation.rule}: {violation.message}" for violation in violations]
+        show(*(lines or ["valid"]))
+    return Exit.INFEASIBLE if violations else Exit.ANSWER
 
 
 def _read(request: StaticRequest) -> StaticProblem:

@@ -9,6 +9,7 @@ from hybridalloc.errors import InputError, UsageError
 from hybridalloc.io import json_format
 from hybridalloc.io.files import is_folder, read_text
 from hybridalloc.io.hlo.reader import HloProgram, parse_hlo
+from hybridalloc.io.minimalloc import is_csv
 from hybridalloc.io.target_file import get_target
 from hybridalloc.io.xla.captured import captured_target
 from hybridalloc.io.xla.dump import XlaDump, has_program, read_dump
@@ -76,6 +77,8 @@ def read_input(
     Takes and raises what ``read_problem`` does.
     """
     path = Path(path)
+    if is_csv(path):
+        raise InputError(path, "expected a program; `solve` and `check` take CSV files")
     machine = get_target(target) if isinstance(target, str) else target
     if not isinstance(machine, Target | None):
         raise UsageError(f"target {target!r}: expected a target or its name")

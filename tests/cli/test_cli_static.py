@@ -8,78 +8,107 @@ from commands import Command
 
 from hybridalloc.io.minimalloc import read_buffers
 
-LATTICE = "id,lower,upper,size\nb1,0,3,4\nb2,3,9,4\nb3,0,9,4\nb4,9,21,4\nb5,0,21,4\n"
+SENSOR = """id,lower,upper,size
+samples,0,4,6
+window,0,2,2
+spectrum,2,7,4
+filtered,4,7,6
+classes,7,9,8
+"""
 
 
 @pytest.fixture
-def lattice(tmp_path: Path) -> Path:
-    path = tmp_path / "lattice.12.csv"
-    path.write_text(LATTICE)
+def sensor(tmp_path: Path) -> Path:
+    path = tmp_path / "sensor.10.csv"
+    path.write_text(SENSOR)
     return path
 
 
-def test_solve_takes_the_capacity_from_the_name(
-    command: Command, lattice: Path
-) -> None:
-    ran = command("solve", lattice, "--json")
+def test_solve_takes_the_capacity_from_the_name(command: Command, sensor: Path) -> None:
+    ran = command("solve", sensor, "--json")
     found = json.loads(ran.out)
     assert ran.code == 0
-    assert (found["status"], found["capacity_bytes"]) == ("optimal", 12)
-    assert (found["peak_bytes"], found["load_bytes"]) == (12, 12)
-    assert found["load_buffers"] == ["b1", "b3", "b5"]
+    assert (found["status"], found["capacity_bytes"]) == ("optimal", 10)
+    assert (found["peak_bytes"], found["load_bytes"]) == (10, 10)
+    assert found["load_buffers"] == ["samples", "spectrum"]
 
 
-def test_solve_says_why_there_is_no_answer(command: Command, lattice: Path) -> None:
-    ran = command("solve", lattice, "--capacity", "11", "--json")
+def test_solve_says_why_there_is_no_answer(command: Command, sensor: Path) -> None:
+    ran = command("solve", sensor, "--capacity", "9", "--json")
     found = json.loads(ran.out)
     assert (ran.code, found["status"], found["valid"]) == (1, "infeasible", None)
-    assert found["infeasibility"]["instant"] == 0
+    assert found["infeasibility"]["instant"] == 2
     assert found["infeasibility"]["excess_bytes"] == 1
-    assert found["infeasibility"]["culprits"] == ["b1", "b3", "b5"]
-    assert "1 B too much" in command("solve", lattice, "--capacity", "11").out
+    assert found["infeasibility"]["culprits"] == ["samples", "spectrum"]
+    assert "1 B too much" in command("solve", sensor, "--capacity", "9").out
 
 
-def test_a_time_out_has_an_exit_code_of_its_own(
-    command: Command, lattice: Path
-) -> None:
-    ran = command("solve", lattice, "--time-limit", "0", "--json")
+def test_a_time_out_has_an_exit_code_of_its_own(command: Command, sensor: Path) -> None:
+    ran = command("solve", sensor, "--time-limit", "0", "--json")
     assert ran.code == 3
     assert json.loads(ran.out)["status"] == "unknown"
 
 
-def test_the_least_capacity_is_looked_for(command: Command, lattice: Path) -> None:
+def test_the_least_capacity_is_looked_for(command: Command, sensor: Path) -> None:
     ran = command(
-        "solve", lattice, "--capacity", "1MiB", "--minimize-capacity", "--json"
+        "solve", sensor, "--capacity", "1MiB", "--minimize-capacity", "--json"
     )
     found = json.loads(ran.out)
-    assert (found["status"], found["peak_bytes"]) == ("optimal", 12)
+    assert (found["status"], found["peak_bytes"]) == ("optimal", 10)
 
 
-def test_what_is_reserved_stays_free(command: Command, lattice: Path) -> None:
+def test_what_is_reserved_stays_free(command: Command, sensor: Path) -> None:
     options = ["--capacity", "99", "--minimize-capacity", "--reserve", "0:4"]
-    found = json.loads(command("solve", lattice, *options, "--json").out)
-    assert found["peak_bytes"] == 16
+    found = json.loads(command("solve", sensor, *options, "--json").out)
+    assert found["peak_bytes"] == 14
 
 
 def test_offsets_are_written_in_three_formats(
-    command: Command, lattice: Path, tmp_path: Path
+    command: Command, sensor: Path, tmp_path: Path
 ) -> None:
     for name in ("out.csv", "out.h", "out.json"):
-        assert command("solve", lattice, "--out", tmp_path / name).code == 0
+        assert command("solve", sensor, "--out", tmp_path / name).code == 0
     offsets = json.loads((tmp_path / "out.json").read_text())["offsets"]
     written = read_buffers(tmp_path / "out.csv").buffers
     assert {x.name: x.offset for x in written} == offsets
     header = (tmp_path / "out.h").read_text()
-    assert "#define OUT_ARENA_SIZE 12\n" in header
-    assert f"#define OUT_OFFSET_B4 {offsets['b4']}\n" in header
-    assert command("solve", tmp_path / "out.csv", "--capacity", "12").code == 0
+    assert "#define OUT_ARENA_SIZE 10\n" in header
+    assert f"#define OUT_OFFSET_CLASSES {offsets['classes']}\n" in header
+    assert command("solve", tmp_path / "out.csv", "--capacity", "10").code == 0
 
 
-def test_options_that_do_not_apply_are_refused(command: Command, lattice: Path) -> None:
-    ran = command("solve", lattice, "--target", "tpu-v4i")
+def test_check_names_the_rules_that_offsets_break(
+    command: Command, sensor: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.csv"
+    command("solve", sensor, "--out", out)
+    ran = command("check", sensor, out, "--json")
+    assert (ran.code, json.loads(ran.out)["valid"]) == (0, True)
+    text = out.read_text().splitlines()
+    out.write_text("\n".join([text[0], *(line[:-1] + "1" for line in text[1:])]))
+    ran = command("check", sensor, out)
+    assert ran.code == 1
+    assert "overlap: window takes bytes [1, 3) and samples takes [1, 7)" in ran.out
+    out.write_text("id,lower,upper,size\nsamples,0,3,4\n")
+    assert "expected an offset of samples" in command("check", sensor, out).err
+
+
+def test_the_strategies_for_csv_files_are_listed(command: Command) -> None:
+    assert "branch-and-bound" in command("strategies").out
+
+
+def test_other_commands_say_that_they_take_programs(
+    command: Command, sensor: Path
+) -> None:
+    ran = command("info", sensor)
+    assert (ran.code, "expected a program" in ran.err) == (2, True)
+
+
+def test_options_that_do_not_apply_are_refused(command: Command, sensor: Path) -> None:
+    ran = command("solve", sensor, "--target", "tpu-v4i")
     assert ran.code == 2
     assert "--target: does not apply" in ran.err
-    ran = command("solve", lattice, "--out", "offsets.txt")
+    ran = command("solve", sensor, "--out", "offsets.txt")
     assert (ran.code, ".csv, .h, .json" in ran.err) == (2, True)
 
 

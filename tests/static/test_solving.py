@@ -80,15 +80,14 @@ def test_the_least_capacity_is_found_and_proven(
 
 
 def test_one_unit_under_the_maximum_load_is_infeasible_and_says_why() -> None:
-    lives = [(0, 3), (3, 9), (0, 9), (9, 21), (0, 21)]
-    problem = problem_of(*((4, *life) for life in lives), capacity=11)
+    problem = problem_of((6, 0, 4), (2, 0, 2), (4, 2, 7), (6, 4, 7), capacity=9)
     answer = solve_static(problem)
     assert answer.status is Status.INFEASIBLE
     assert answer.infeasibility is not None
-    assert answer.infeasibility.instant == 0
+    assert answer.infeasibility.instant == 2
     assert answer.infeasibility.excess_bytes == 1
-    assert set(answer.infeasibility.culprits) == {"b0", "b2", "b4"}
-    assert answer.load.bytes == 12
+    assert answer.infeasibility.culprits == ("b0", "b2")
+    assert answer.load.bytes == 10
 
 
 def test_of_what_is_live_only_what_is_needed_for_the_proof_is_named() -> None:
@@ -172,3 +171,8 @@ def test_the_shared_instances_fit_their_capacities(path: Path) -> None:
     problem = read_buffers(path)
     answer = solve_static(problem, workers=2)
     assert answer.status in ANSWERED
+
+
+def test_the_example_fits_the_capacity_in_its_name() -> None:
+    answer = solve_static(read_buffers(ROOT / "examples" / "static" / "sensor.10.csv"))
+    assert (answer.status, answer.peak_bytes) == (Status.OPTIMAL, 10)
