@@ -18,7 +18,7 @@ from hybridalloc.static.strategies import static_solver
 class RaceOptions:
     """The options of the race."""
 
-    head_start_s: float = 5.0
+    head_start_s: float = 10.0
     """The time that the branch and bound has before the exact model joins it."""
     share: float = 0.4
     """With one worker, the part of the time after which the exact model follows it."""

@@ -6,7 +6,7 @@ import threading
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 
 from hybridalloc.baselines.static.branch_and_bound.descent import Descent
@@ -15,7 +15,9 @@ from hybridalloc.static.solver import StaticRun
 AT_ONCE = 10_000
 """So many nodes are visited between two looks at the clock."""
 FIRST = 3
-"""So many searches take turns from the beginning; then one more each round."""
+"""So many searches take turns from the beginning."""
+LONG = 500_000
+"""After a round in which each had so many nodes, one more joins, as after all later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +85,11 @@ class _Rotation:
                     return
                 turn = self._waiting.popleft()
             self._take(turn)
+            is_joined = turn.is_last and turn.nodes >= LONG
+            is_last = turn.is_last and not is_joined
             with self._lock:
-                self._waiting.append(replace(turn, nodes=2 * turn.nodes, is_last=False))
-                if turn.is_last:
+                self._waiting.append(_Turn(turn.descent, 2 * turn.nodes, is_last))
+                if is_joined:
                     added = next(self._descents)
                     self._waiting.append(_Turn(added, 2 * turn.nodes, is_last=True))
 
