@@ -13,7 +13,7 @@ from hybridalloc.packing.gaps import nothing
 from hybridalloc.packing.kernel import NOWHERE
 from hybridalloc.packing.order import Order, sort
 from hybridalloc.packing.pack import AT_ONCE, Fit
-from hybridalloc.static.problem import StaticProblem
+from hybridalloc.static.problem import StaticBuffer, StaticProblem
 from hybridalloc.static.solver import UNDECIDED, Placement, StaticRun
 
 ORDERS = (
@@ -56,9 +56,10 @@ class Placer:
             parts=np.ascontiguousarray(encoded.rectangles.T),
         )
         self._instants = len(times)
-        self._room = problem.room
 
-    def place(self, order: Order, fit: Fit, run: StaticRun) -> Ints | None:
+    def place(
+        self, order: Order, fit: Fit, capacity: int, run: StaticRun
+    ) -> Ints | None:
         """(n,): the offsets, in bytes, if all buffers find a place in time.
 
         Those with a fixed offset come before the others.
@@ -72,7 +73,7 @@ class Placer:
         for i in range(0, len(sequence), AT_ONCE):
             some = sequence[i : i + AT_ONCE]
             is_best = fit is Fit.BEST
-            is_done = place_some(some, shapes, taken, self._room, is_best, offsets)
+            is_done = place_some(some, shapes, taken, capacity, is_best, offsets)
             if run.expired or not is_done:
                 return None
         return offsets
@@ -81,14 +82,23 @@ class Placer:
 class Fits:
     """All orders, with first and best fit."""
 
+    def __init__(self) -> None:
+        self._last: tuple[tuple[StaticBuffer, ...], Placer] | None = None
+
     def solve(self, problem: StaticProblem, run: StaticRun) -> Placement:
         """Look for offsets within the capacity; proves nothing."""
-        placer = Placer(problem)
+        placer, capacity = self._placer(problem), problem.room
         for order, fit in product(ORDERS, Fit):
             if run.expired:
                 break
-            offsets = placer.place(order, fit, run)
+            offsets = placer.place(order, fit, capacity, run)
             if offsets is not None:
                 name = f"{fit}-fit by {order.replace('_', ' ')}"
                 return Placement(tuple(offsets.tolist()), found_by=name)
         return UNDECIDED
+
+    def _placer(self, problem: StaticProblem) -> Placer:
+        """That of the last problem, if just the capacity is another."""
+        if self._last is None or self._last[0] is not problem.buffers:
+            self._last = problem.buffers, Placer(problem)
+        return self._last[1]

@@ -29,10 +29,11 @@ class Race:
 
     def __init__(self, config: RaceOptions | None = None) -> None:
         self.config = config or RaceOptions()
+        self._fits = static_solver("fits")
 
     def solve(self, problem: StaticProblem, run: StaticRun) -> Placement:
         """Look for offsets within the capacity, or a proof that there are none."""
-        found = static_solver("fits").solve(problem, run)
+        found = self._fits.solve(problem, run)
         if found.is_answer or run.expired:
             return found
         searching = static_solver("branch-and-bound")

@@ -21,7 +21,9 @@ from hybridalloc.static.units import common_alignment, unit_of
 
 DEFAULT_TIME_LIMIT_S = 60.0
 FIRST_SLICE_S = 1.0
-"""The time that a capacity is tried at first, while the least one is sought."""
+"""The time that a capacity is tried at first, at least, while the least is sought."""
+TIMES = 2.0
+"""So many times as long as the first offsets took, if that is more."""
 SHARE = 0.1
 """Of the time limit, what making the culprits few may take."""
 
@@ -108,7 +110,8 @@ class _Search:
 
     def minimize(self) -> None:
         """Look for offsets that need less, at first at the least and in the middle."""
-        seconds = FIRST_SLICE_S
+        taken = time.monotonic() - self._started
+        seconds = max(FIRST_SLICE_S, TIMES * taken)
         while self._best.offsets is not None and not self._run.expired:
             peak = self._peak(self._best.offsets)
             steps = (peak - self._bound) // self._unit
@@ -177,6 +180,8 @@ class _Search:
 
 def _obstructed(problem: StaticProblem) -> StaticProblem:
     """The same problem, with fixed buffers at the end for what is reserved."""
+    if not problem.reserved:
+        return problem
     room = problem.room
     start = min((x.start for x in problem.buffers), default=0)
     end = max((x.end for x in problem.buffers), default=0)
