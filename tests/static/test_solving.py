@@ -139,12 +139,24 @@ def test_what_is_reserved_stays_free() -> None:
 
 
 def test_infeasible_beyond_the_load_is_proven_with_few_culprits() -> None:
-    ends = [(2, 0, 2), (2, 1, 4), (2, 3, 5), (1, 0, 1), (1, 2, 3), (1, 4, 5)]
-    problem = problem_of(*ends, (9, 7, 8), capacity=3)
-    if exists(problem):
-        pytest.skip("it fits")
-    answer = solve_static(problem)
-    assert answer.status is Status.INFEASIBLE
+    """Neither below the fixed buffer nor above it is there room for the large one."""
+    buffers = (
+        StaticBuffer("before", 3, 0, 2),
+        StaticBuffer("large", 5, 2, 4),
+        StaticBuffer("small", 2, 1, 4),
+        StaticBuffer("fixed", 2, 2, 5, offset=4),
+        StaticBuffer("after", 9, 5, 7),
+    )
+    problem = StaticProblem("split", buffers, 10)
+    assert not exists(problem)
+    for strategy in ("race", "branch-and-bound", "packing"):
+        answer = solve_static(problem, strategy)
+        assert answer.status is Status.INFEASIBLE
+        assert answer.load.bytes == 9
+        assert answer.infeasibility is not None
+        assert answer.infeasibility.culprits == ("large", "fixed")
+        assert answer.infeasibility.instant == 2
+        assert answer.infeasibility.excess_bytes == 1
 
 
 def test_a_time_out_is_unknown_and_never_infeasible() -> None:
