@@ -52,38 +52,38 @@ def sections_of(problem: StaticProblem, units: Units) -> Sections:
         units: Its numbers.
     """
     buffers, unit = problem.buffers, units.unit
-    homes, members = _incidence(buffers)
-    spans = np.array([(own[0], own[-1] + 1) for own in homes], np.int64)
-    spans = spans.reshape(-1, 2).T.copy()
+    first_home, homes = _flat(_homes(buffers))
+    owner = np.repeat(np.arange(len(buffers)), np.diff(first_home))
+    spans = np.stack((homes[first_home[:-1]], homes[first_home[1:] - 1] + 1))
+    count = int(homes.max()) + 1
+    limits = np.array(units.limits, np.int64)
+    ceilings = np.zeros(count, np.int64)
+    np.maximum.at(ceilings, homes, limits[owner])
     fixed = [-1 if x.offset is None else x.offset // unit for x in buffers]
     return Sections(
         np.array(units.sizes, np.int64),
-        np.array(units.limits, np.int64),
+        limits,
         np.array([max(1, x.alignment // unit) for x in buffers], np.int64),
         np.array(fixed, np.int64),
         spans,
-        np.array([max(units.limits[i] for i in own) for own in members], np.int64),
-        *_flat(members),
-        *_flat(homes),
-        *_flat(_neighbours(homes, spans)),
+        ceilings,
+        np.concatenate(([0], np.cumsum(np.bincount(homes, minlength=count)))),
+        owner[np.argsort(homes, kind="stable")],
+        first_home,
+        homes,
+        *_flat(_neighbours(np.split(homes, first_home[1:-1]), spans)),
     )
 
 
-def _incidence(
-    buffers: Sequence[StaticBuffer],
-) -> tuple[list[list[int]], list[list[int]]]:
-    """The sections of each buffer, and the buffers of each section."""
+def _homes(buffers: Sequence[StaticBuffer]) -> list[Ints]:
+    """The sections of each buffer, ascending."""
     shapes = [buffer.rectangles for buffer in buffers]
     parts = [r for shape in shapes for r in shape]
     index = _sections({r.start for r in parts}, {r.end for r in parts})
-    homes: list[list[int]] = []
-    members: list[list[int]] = [[] for _ in range(max(index.values(), default=0))]
-    for buffer, shape in enumerate(shapes):
-        own = [s for r in shape for s in range(index[r.start], index[r.end])]
-        homes.append(own)
-        for s in own:
-            members[s].append(buffer)
-    return homes, members
+    return [
+        np.concatenate([np.arange(index[r.start], index[r.end]) for r in shape])
+        for shape in shapes
+    ]
 
 
 def _sections(starts: set[int], ends: set[int]) -> dict[int, int]:
@@ -101,7 +101,7 @@ def _sections(starts: set[int], ends: set[int]) -> dict[int, int]:
     return over
 
 
-def _neighbours(homes: Sequence[Sequence[int]], spans: Ints) -> list[list[int]]:
+def _neighbours(homes: Sequence[Ints], spans: Ints) -> list[Ints]:
     """For each buffer, the others with which it shares a section."""
     first, last = spans
     has_gaps = last - first > np.array([len(own) for own in homes], np.int64)
@@ -110,11 +110,11 @@ def _neighbours(homes: Sequence[Sequence[int]], spans: Ints) -> list[list[int]]:
         near = (first < last[index]) & (last > first[index])
         near[index] = False
         for other in np.flatnonzero(near & (has_gaps | has_gaps[index])).tolist():
-            near[other] = not set(own).isdisjoint(homes[other])
-        found.append(np.flatnonzero(near).tolist())
+            near[other] = np.isin(own, homes[other]).any()
+        found.append(np.flatnonzero(near))
     return found
 
 
-def _flat(lists: Sequence[Sequence[int]]) -> tuple[Ints, Ints]:
+def _flat(lists: Sequence[Ints]) -> tuple[Ints, Ints]:
     first = np.cumsum([0, *map(len, lists)], dtype=np.int64)
-    return first, np.array([x for some in lists for x in some], np.int64)
+    return first, np.concatenate(lists).astype(np.int64)
