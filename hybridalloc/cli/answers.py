@@ -39,7 +39,7 @@ from hybridalloc.errors import InputError
 from hybridalloc.interruption import Interruption
 from hybridalloc.io.files import require_writable
 from hybridalloc.io.json_format import write_map
-from hybridalloc.io.minimalloc import is_csv
+from hybridalloc.io.read import holds_buffers
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.report.answers import answer_table
@@ -88,7 +88,7 @@ def solve(
 
     Of a CSV file of buffers and their lives: look for offsets within the capacity.
     """
-    if is_csv(input_path):
+    if holds_buffers(input_path):
         return solve_csv(locals())
     require_for_csv(minimize_capacity=minimize_capacity, reserve=reserve)
     if out is not None:

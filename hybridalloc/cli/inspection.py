@@ -29,6 +29,7 @@ from hybridalloc.errors import UsageError
 from hybridalloc.io.files import require_writable
 from hybridalloc.io.json_format import write_problem
 from hybridalloc.io.minimalloc import is_csv
+from hybridalloc.io.read import holds_buffers
 from hybridalloc.oracle import Mismatch, execute
 from hybridalloc.problem import Problem
 from hybridalloc.repetition import repeat
@@ -52,7 +53,7 @@ def check(
 
     Of a CSV file of buffers: check the offsets in another one.
     """
-    if is_csv(input_path):
+    if holds_buffers(input_path):
         return check_csv(input_path, map_path, capacity, as_json=as_json)
     with progress() as step:
         problem = read_given(step, input_path, target, None, capacity)

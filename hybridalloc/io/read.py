@@ -77,7 +77,7 @@ def read_input(
     Takes and raises what ``read_problem`` does.
     """
     path = Path(path)
-    if is_csv(path):
+    if holds_buffers(path):
         raise InputError(path, "expected a program; `solve` and `check` take CSV files")
     machine = get_target(target) if isinstance(target, str) else target
     if not isinstance(machine, Target | None):
@@ -101,6 +101,17 @@ def read_input(
     except ValueError as error:
         raise InputError(path, str(error)) from error
     return replace(found, problem=problem)
+
+
+def holds_buffers(path: Path) -> bool:
+    """Whether a file's name says that it has buffers with lives, and no program.
+
+    Raises:
+        InputError: The operating system does not tell whether there is a folder.
+    """
+    if not is_csv(path) or is_folder(path):
+        return False
+    return find_tables(path) is None
 
 
 def _sized(target: Target, capacity: int | None) -> Target:

@@ -97,6 +97,18 @@ def test_the_strategies_for_csv_files_are_listed(command: Command) -> None:
     assert "branch-and-bound" in command("strategies").out
 
 
+def test_the_compiler_s_table_of_buffers_is_still_a_program(
+    command: Command, bundled: Path, tmp_path: Path
+) -> None:
+    for table in ("bufferinfo", "scheduleinfo"):
+        (source,) = (bundled / "gcn3_train_n4096").glob(f"{table}.csv*")
+        (tmp_path / source.name).write_bytes(source.read_bytes())
+        if table == "bufferinfo":
+            path = tmp_path / source.name
+    ran = command("solve", path, "--strategy", "slow", "--bound-time", "0", "--json")
+    assert json.loads(ran.out)["strategy"] == "slow"
+
+
 def test_other_commands_say_that_they_take_programs(
     command: Command, sensor: Path
 ) -> None:
