@@ -11,6 +11,7 @@ from hybridalloc.memory_map import MemoryMap
 from hybridalloc.objective import Robust
 from hybridalloc.pins import pinned
 from hybridalloc.problem import CostModel, Problem
+from hybridalloc.static.problem import StaticProblem
 from hybridalloc.target import Target
 
 
@@ -20,8 +21,10 @@ def require(problem: object, warm_start: object, **numbers: object) -> None:
     Raises:
         UsageError: An argument is of another type, or the time limit is negative.
     """
-    if not isinstance(problem, Problem | Path | str):
-        raise UsageError(f"problem {problem!r}: expected a Problem or a path")
+    if not isinstance(problem, Problem | StaticProblem | Path | str):
+        raise UsageError(
+            f"problem {problem!r}: expected a Problem, a StaticProblem or a path"
+        )
     if not isinstance(warm_start, MemoryMap | None):
         raise UsageError(
             f"warm start {warm_start!r}: expected a MemoryMap, such as "
@@ -37,27 +40,31 @@ def require(problem: object, warm_start: object, **numbers: object) -> None:
 
 
 def read(
-    problem: Problem | Path | str,
+    problem: Problem | StaticProblem | Path | str,
     target: Target | str | None,
     cost_model: CostModel | str | None,
     capacity: int | None,
     max_slices: int | None,
-) -> Problem:
+) -> Problem | StaticProblem:
     """The problem itself, or the one at a path.
 
     Raises:
         UsageError: What goes with a path is given with a problem, or is not known.
         InputError: The path cannot be read as a problem.
     """
-    if isinstance(problem, Problem):
+    if isinstance(problem, Problem | StaticProblem):
         if any(x is not None for x in (target, cost_model, capacity, max_slices)):
             raise UsageError(
                 "target, cost_model, capacity and max_slices go with a path; a problem "
                 "carries its own"
             )
         return problem
-    from hybridalloc.io.read import read_problem
+    from hybridalloc.io.minimalloc import read_buffers
+    from hybridalloc.io.read import holds_buffers, read_problem
 
+    if holds_buffers(Path(problem)):
+        require_none(target=target, cost_model=cost_model, max_slices=max_slices)
+        return read_buffers(problem, capacity)
     return read_problem(
         problem,
         target=target,
@@ -65,6 +72,17 @@ def read(
         capacity=capacity,
         max_slices=max_slices,
     )
+
+
+def require_none(**options: object) -> None:
+    """Refuse options that say nothing of a static problem.
+
+    Raises:
+        UsageError: One is given.
+    """
+    for name, value in options.items():
+        if value is not None and value is not False:
+            raise UsageError(f"{name}: says nothing of a static problem")
 
 
 def restricted(

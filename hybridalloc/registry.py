@@ -127,6 +127,25 @@ STRATEGIES: Mapping[str, Entry] = {
     ),
 }
 """Each of our strategies' entry by its name."""
+STATIC_STRATEGIES: Mapping[str, Entry] = {
+    "fits": Entry(
+        "hybridalloc.baselines.static.fits:Fits",
+        "first and best fit, in several orders",
+    ),
+    "branch-and-bound": Entry(
+        "hybridalloc.baselines.static.branch_and_bound:BranchAndBound",
+        "canonical placements depth first, after minimalloc and TelaMalloc",
+    ),
+    "packing": Entry(
+        "hybridalloc.cpsat_models.packing:Packing",
+        "the exact model of offsets, solved by OR-Tools' CP-SAT",
+    ),
+    "race": Entry(
+        "hybridalloc.static.race:Race",
+        "the other three; the default of static allocation",
+    ),
+}
+"""The same of those for static allocation, under names of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +171,7 @@ def plug_ins() -> PlugIns:
     entries, refused = {}, {}
     for name in sorted(claims):
         packages = " and ".join(sorted({entry.package for entry in claims[name]}))
-        if name in STRATEGIES or name in COMBINATORS:
+        if name in (*STRATEGIES, *STATIC_STRATEGIES, *COMBINATORS):
             refused[name] = f"strategy {name!r} of {packages}: hybridalloc has its own"
         elif not NAME.fullmatch(name):
             refused[name] = f"strategy {name!r} of {packages}: not a name"
@@ -167,11 +186,16 @@ def get_entry(name: str) -> Entry:
     """The entry of the strategy of this name.
 
     Raises:
-        UsageError: There is no such strategy, several packages claim the name, or it
-            is no name.
+        UsageError: There is no such strategy for programs, several packages claim the
+            name, or it is no name.
     """
     if name in STRATEGIES:
         return STRATEGIES[name]
+    if name in STATIC_STRATEGIES:
+        raise UsageError(
+            f"strategy {name!r} is for static allocation (a CSV file of buffers); "
+            f"expected one for programs"
+        )
     if name in COMBINATORS:
         raise UsageError(f"{name!r} composes strategies; expected as in {name}(A,B)")
     if not NAME.fullmatch(name):

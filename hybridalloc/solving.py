@@ -5,12 +5,19 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
-from hybridalloc.arguments import read, require, restricted, robust_objective
+from hybridalloc.arguments import (
+    read,
+    require,
+    require_none,
+    restricted,
+    robust_objective,
+)
 from hybridalloc.compose import as_solver, name_of
 from hybridalloc.errors import UsageError
 from hybridalloc.incumbents import Incumbents
@@ -31,6 +38,9 @@ from hybridalloc.solver import (
     Status,
     is_optimal,
 )
+from hybridalloc.static.problem import StaticProblem
+from hybridalloc.static.solver import StaticSolver
+from hybridalloc.static.solving import solve_static
 from hybridalloc.target import Target
 
 DEFAULT_STRATEGY = "hybrid"
@@ -38,8 +48,8 @@ DEFAULT_TIME_LIMIT_S = 60.0
 
 
 def solve(
-    problem: Problem | Path | str,
-    strategy: str | Solver = DEFAULT_STRATEGY,
+    problem: Problem | StaticProblem | Path | str,
+    strategy: str | Solver | StaticSolver = DEFAULT_STRATEGY,
     *,
     time_limit: float | None = None,
     iterations: int | None = None,
@@ -53,10 +63,13 @@ def solve(
     max_slices: int | None = None,
     robust: bool = False,
     expressible: bool = False,
+    minimize_capacity: bool = False,
 ) -> Result:
     """Look for the valid memory map of least simulated time.
 
-    Ctrl-C ends the search: the best map so far is returned.
+    Of a static problem, or a CSV file that holds one: look for offsets that fit its
+    capacity; the answer is a ``StaticResult`` (docs/static.md). Ctrl-C ends the
+    search: the best so far is returned.
 
     Args:
         problem: A problem, or the path of one.
@@ -81,6 +94,7 @@ def solve(
             model, and of these for the least geometric mean of the two times.
         expressible: Look among the maps that XLA can be told to carry out
             (docs/deploying.md); what is found elsewhere is projected onto these.
+        minimize_capacity: Of a static problem: look for the least capacity.
 
     Raises:
         UsageError: The strategy, target or an option does not exist or apply, or the
@@ -90,34 +104,25 @@ def solve(
         InputError: The path cannot be read as a problem.
         StrategyError: The strategy handed back an invalid map or a contradiction.
     """
-    solver, name = _solver(strategy)
     if time_limit is None:
         time_limit = DEFAULT_TIME_LIMIT_S if iterations is None else math.inf
-    require(
-        *(problem, warm_start),
-        time_limit=time_limit,
-        iterations=0 if iterations is None else iterations,
-        seed=seed,
-        workers=workers,
-    )
+    most = 0 if iterations is None else iterations
+    limits: dict[str, Any] = dict(time_limit=time_limit, seed=seed, workers=workers)
+    require(problem, warm_start, iterations=most, **limits)
     problem = read(problem, target, cost_model, capacity, max_slices)
+    if isinstance(problem, StaticProblem):
+        require_none(iterations=iterations, warm_start=warm_start, callback=callback)
+        require_none(robust=robust, expressible=expressible)
+        chosen = cast(str | StaticSolver, strategy)
+        return solve_static(problem, chosen, minimize_capacity, **limits)
+    if minimize_capacity:
+        raise UsageError("minimize_capacity: expected a static problem")
+    solver, name = _solver(cast(str | Solver, strategy))
     if expressible:
         problem, warm_start = restricted(problem, warm_start)
     objective = robust_objective(problem, warm_start) if robust else None
     incumbents = _begin(problem, name_of(solver), time_limit, callback, objective)
-    try:
-        run = Run(
-            deadline=incumbents.started + time_limit,
-            iterations=iterations,
-            seed=seed,
-            workers=workers,
-            warm_start=warm_start,
-            report=incumbents.offer,
-            credit=incumbents.credit,
-            objective=objective,
-        )
-    except ValueError as error:
-        raise UsageError(str(error)) from error
+    run = _run(incumbents, limits, iterations, warm_start, objective)
     outcome = _search(solver, problem, run, incumbents)
     return _result(name, outcome, run, incumbents)
 
@@ -145,6 +150,28 @@ def _begin(
     simulator = Simulator(problem)
     simulator.require_finite()
     return Incumbents(simulator, component, time_limit, callback, objective)
+
+
+def _run(
+    incumbents: Incumbents,
+    limits: Mapping[str, Any],
+    iterations: int | None,
+    warm_start: MemoryMap | None,
+    objective: Robust | None,
+) -> Run:
+    try:
+        return Run(
+            deadline=incumbents.started + limits["time_limit"],
+            iterations=iterations,
+            seed=limits["seed"],
+            workers=limits["workers"],
+            warm_start=warm_start,
+            report=incumbents.offer,
+            credit=incumbents.credit,
+            objective=objective,
+        )
+    except ValueError as error:
+        raise UsageError(str(error)) from error
 
 
 def _search(

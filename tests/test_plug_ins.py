@@ -15,7 +15,16 @@ import pytest
 
 from hybridalloc import Run, UsageError
 from hybridalloc.compose import parse
-from hybridalloc.registry import STRATEGIES, describe, get_solver, plug_ins
+from hybridalloc.registry import (
+    STATIC_STRATEGIES,
+    STRATEGIES,
+    describe,
+    get_solver,
+    plug_ins,
+)
+
+OURS = {**STRATEGIES, **STATIC_STRATEGIES}
+"""All that come with this package."""
 
 Ran = subprocess.CompletedProcess[str]
 
@@ -61,7 +70,7 @@ def test_they_are_listed_beside_ours_and_what_is_wrong_with_some_is_told(
     assert ran.returncode == 0
     listed = json.loads(ran.stdout)
     assert listed == {
-        **{name: entry.description for name, entry in STRATEGIES.items()},
+        **{name: entry.description for name, entry in OURS.items()},
         "constant": "(cannot be loaded)",
         "demanding": "Cannot be made without an argument. [acme-strategies]",
         "draws": "The best of a few random maps. [acme-strategies]",

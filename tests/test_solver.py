@@ -348,7 +348,7 @@ def test_what_is_no_strategy_is_refused(strategy: object) -> None:
 
 
 def test_what_is_no_problem_or_target_is_refused(bundled: Path) -> None:
-    with pytest.raises(UsageError, match="problem 3: expected a Problem or a path"):
+    with pytest.raises(UsageError, match="problem 3: expected a Problem, a Stat"):
         solve(3)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="target 3: expected a target or its name"):
         solve(bundled / "mixer_block_b128", target=3)  # type: ignore[arg-type]

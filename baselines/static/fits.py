@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -28,6 +30,16 @@ ORDERS = (
 """In turn."""
 
 
+@dataclass(frozen=True, slots=True)
+class FitsOptions:
+    """The options of first and best fit."""
+
+    order: Order | None = None
+    """The only order in which buffers are placed; none: several in turn."""
+    fit: Fit | None = None
+    """Whether the lowest gap is taken or the smallest; none: both in turn."""
+
+
 class Placer:
     """Places the buffers of a problem, in any order."""
 
@@ -49,25 +61,39 @@ class Placer:
         self._shapes = Shapes(
             sizes=np.array([x.size for x in buffers], np.int64),
             alignments=np.array([x.alignment for x in buffers], np.int64),
-            fixed=np.array(
-                [NOWHERE if x.offset is None else x.offset for x in buffers], np.int64
-            ),
+            fixed=_offsets(x.offset for x in buffers),
+            wished=_offsets(None for _ in buffers),
             first=encoded.first,
             parts=np.ascontiguousarray(encoded.rectangles.T),
         )
         self._instants = len(times)
+        self._hints = _offsets(x.hint for x in buffers)
+
+    @property
+    def has_hints(self) -> bool:
+        """Whether some buffer has an offset to try first."""
+        return bool((self._hints != NOWHERE).any())
 
     def place(
-        self, order: Order, fit: Fit, capacity: int, run: StaticRun
+        self,
+        order: Order,
+        fit: Fit,
+        capacity: int,
+        run: StaticRun,
+        *,
+        by_hints: bool = False,
     ) -> Ints | None:
         """(n,): the offsets, in bytes, if all buffers find a place in time.
 
-        Those with a fixed offset come before the others.
+        Those with a fixed offset come before the others, then those with hints if
+        these count.
         """
         shapes = self._shapes
+        if by_hints:
+            shapes = shapes._replace(wished=self._hints)
         sequence = sort(self._sorted, order)
-        is_free = shapes.fixed[sequence] == NOWHERE
-        sequence = sequence[np.argsort(is_free, kind="stable")]
+        rank = (shapes.fixed == NOWHERE) * (1 + (shapes.wished == NOWHERE))
+        sequence = sequence[np.argsort(rank[sequence], kind="stable")]
         taken = nothing(self._instants, max(1, len(shapes.parts)))
         offsets = np.full(len(sequence), NOWHERE, np.int64)
         for i in range(0, len(sequence), AT_ONCE):
@@ -79,21 +105,33 @@ class Placer:
         return offsets
 
 
-class Fits:
-    """All orders, with first and best fit."""
+def _offsets(values: Iterable[int | None]) -> Ints:
+    """(n,): offsets, -1 where there is none."""
+    return np.array([NOWHERE if x is None else x for x in values], np.int64)
 
-    def __init__(self) -> None:
+
+class Fits:
+    """Several orders, with first and best fit; at first with the hints, if any."""
+
+    def __init__(self, config: FitsOptions | None = None) -> None:
+        self.config = config or FitsOptions()
         self._last: tuple[tuple[StaticBuffer, ...], Placer] | None = None
 
     def solve(self, problem: StaticProblem, run: StaticRun) -> Placement:
         """Look for offsets within the capacity; proves nothing."""
         placer, capacity = self._placer(problem), problem.room
-        for order, fit in product(ORDERS, Fit):
+        orders = [self.config.order] if self.config.order else ORDERS
+        ways = product(orders, [self.config.fit] if self.config.fit else Fit)
+        passes = [(*way, False) for way in ways]
+        if placer.has_hints:
+            passes.insert(0, (*passes[0][:2], True))
+        for order, fit, by_hints in passes:
             if run.expired:
                 break
-            offsets = placer.place(order, fit, capacity, run)
+            offsets = placer.place(order, fit, capacity, run, by_hints=by_hints)
             if offsets is not None:
                 name = f"{fit}-fit by {order.replace('_', ' ')}"
+                name += " and hints" if by_hints else ""
                 return Placement(tuple(offsets.tolist()), found_by=name)
         return UNDECIDED
 

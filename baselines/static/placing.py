@@ -21,6 +21,8 @@ class Shapes(NamedTuple):
     """(n,): bytes."""
     fixed: Ints
     """(n,): the only offset, or -1."""
+    wished: Ints
+    """(n,): the offset to try first, or -1."""
     first: Ints
     """(n + 1,): the first part of each."""
     parts: Ints
@@ -55,7 +57,12 @@ def place_some(
         if shapes.fixed[buffer] != NOWHERE:
             least, most = fix(shapes.fixed[buffer], least, most, alignment)
         ranges = _forbidden(buffer, shapes, taken)
-        base = choose(ranges, least, most, alignment, best)
+        base = NOWHERE
+        if shapes.wished[buffer] != NOWHERE:
+            first, last = fix(shapes.wished[buffer], least, most, alignment)
+            base = choose(ranges, first, last, alignment, best)
+        if base == NOWHERE:
+            base = choose(ranges, least, most, alignment, best)
         if base == NOWHERE:
             return False
         offsets[buffer] = base

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 
@@ -11,7 +10,8 @@ from ortools.sat.python import cp_model
 
 from hybridalloc.beside import beside
 from hybridalloc.cpsat_models.packing.model import PackingModel
-from hybridalloc.static.problem import StaticBuffer, StaticProblem
+from hybridalloc.static.parts import parts_of
+from hybridalloc.static.problem import StaticProblem
 from hybridalloc.static.solver import UNDECIDED, Placement, StaticRun
 
 NAME = "packing"
@@ -48,27 +48,6 @@ class Packing:
             for buffer, offset in zip(part, model.offsets, strict=True):
                 offsets[buffer.name] = solver.value(offset) * model.units.unit
         return Placement(tuple(offsets.values()), found_by=NAME)
-
-
-def parts_of(buffers: Sequence[StaticBuffer]) -> Iterator[list[StaticBuffer]]:
-    """The buffers that take space, cut where nothing is live.
-
-    >>> a, b = StaticBuffer("a", 4, 0, 3), StaticBuffer("b", 2, 3, 5)
-    >>> [[x.name for x in part] for part in parts_of([a, b])]
-    [['a'], ['b']]
-    """
-    part: list[StaticBuffer] = []
-    end = 0
-    for buffer in sorted(
-        (x for x in buffers if x.rectangles), key=lambda x: (x.start, x.end)
-    ):
-        if part and buffer.start >= end:
-            yield part
-            part = []
-        end = max(end, buffer.end) if part else buffer.end
-        part.append(buffer)
-    if part:
-        yield part
 
 
 def _solve(model: PackingModel, run: StaticRun) -> tuple[object, cp_model.CpSolver]:

@@ -9,6 +9,8 @@ from typing import Annotated
 import typer
 
 from hybridalloc.cli.options import (
+    BUFFERS,
+    PROGRAM,
     BoundTime,
     Capacity,
     Input,
@@ -16,7 +18,9 @@ from hybridalloc.cli.options import (
     IsRobust,
     Json,
     MaxSlices,
+    MinimizeCapacity,
     Model,
+    Reserve,
     Seed,
     TargetName,
     TimeLimit,
@@ -25,15 +29,11 @@ from hybridalloc.cli.options import (
     given_map,
     read_given,
     require_start,
+    require_unset,
 )
 from hybridalloc.cli.output import Step, progress, show, show_json
 from hybridalloc.cli.searching import Case, Limits, bound, exit_code, limits, search
-from hybridalloc.cli.static import (
-    MinimizeCapacity,
-    Reserve,
-    require_for_csv,
-    solve_csv,
-)
+from hybridalloc.cli.static.answers import Search, solve_csv
 from hybridalloc.compose import parse
 from hybridalloc.errors import InputError
 from hybridalloc.interruption import Interruption
@@ -43,7 +43,7 @@ from hybridalloc.io.read import holds_buffers
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.report.answers import answer_table
-from hybridalloc.report.records import record, reference_times
+from hybridalloc.report.records import Record, record, reference_times
 from hybridalloc.solver import Result
 from hybridalloc.solving import DEFAULT_STRATEGY, bounded
 
@@ -89,8 +89,14 @@ def solve(
     Of a CSV file of buffers and their lives: look for offsets within the capacity.
     """
     if holds_buffers(input_path):
-        return solve_csv(locals())
-    require_for_csv(minimize_capacity=minimize_capacity, reserve=reserve)
+        require_unset(PROGRAM, target=target, cost_model=cost_model)
+        require_unset(PROGRAM, max_slices=max_slices, bound_time=bound_time)
+        require_unset(PROGRAM, iterations=iterations, warm_start=warm_start)
+        require_unset(PROGRAM, robust=is_robust, expressible=is_expressible)
+        sought = Search(time_limit, seed, workers, minimize_capacity)
+        options = (strategy, capacity, reserve or (), sought, out)
+        return solve_csv(input_path, *options, as_json=as_json)
+    require_unset(BUFFERS, minimize_capacity=minimize_capacity, reserve=reserve)
     if out is not None:
         require_writable(out)
     require_start(warm_start, is_robust=is_robust)
@@ -105,14 +111,20 @@ def solve(
         )
         result = _answer(case, strategy, given, step)
     found = record(case.path, problem, result, case.references)
-    written, failure = write_best(result.map, problem, out)
+    _tell(found, *write_best(result.map, problem, out), as_json=as_json)
+    return exit_code([found])
+
+
+def _tell(
+    found: Record, written: list[str], failure: InputError | None, *, as_json: bool
+) -> None:
+    """Show an answer, even if the map could not be written."""
     if as_json:
         show_json(found.as_json())
     else:
         show(answer_table(found), *written)
     if failure is not None:
         raise failure
-    return exit_code([found])
 
 
 def _answer(case: Case, strategy: str, given: Limits, step: Step) -> Result:

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from hybridalloc.cli.options import (
+    PROGRAM,
     BoundTime,
     IsRobust,
     Json,
@@ -22,12 +23,15 @@ from hybridalloc.cli.options import (
     TimeLimit,
     WarmStart,
     Workers,
+    are_buffers,
     given_map,
     require_start,
+    require_unset,
     say_reading,
 )
 from hybridalloc.cli.output import Step, progress, show, show_json
 from hybridalloc.cli.searching import Case, Limits, bound, exit_code, limits, search
+from hybridalloc.cli.static.answers import Search, compare_csv
 from hybridalloc.compose import split
 from hybridalloc.errors import UsageError
 from hybridalloc.interruption import Interruption
@@ -69,7 +73,16 @@ def compare(
     is_robust: IsRobust = False,
     as_json: Json = False,
 ) -> int:
-    """Solve each input with each strategy at each capacity; with geometric means."""
+    """Solve each input with each strategy at each capacity; with geometric means.
+
+    The inputs are programs, or CSV files of buffers.
+    """
+    if are_buffers(inputs):
+        require_unset(PROGRAM, target=target, cost_model=cost_model)
+        require_unset(PROGRAM, max_slices=max_slices, bound_time=bound_time)
+        require_unset(PROGRAM, warm_start=warm_start, robust=is_robust)
+        sought = Search(time_limit, seed, workers)
+        return compare_csv(inputs, strategies, capacity, sought, as_json=as_json)
     require_start(warm_start, is_robust=is_robust)
     names, start = split(strategies), _Start(warm_start, is_robust)
     given = limits(time_limit, bound_time, None, seed, workers)

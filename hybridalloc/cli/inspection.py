@@ -12,6 +12,7 @@ from hybridalloc.checker import Violation
 from hybridalloc.checker import check as violations_of
 from hybridalloc.cli.endings import Exit
 from hybridalloc.cli.options import (
+    PROGRAM,
     Capacity,
     GivenMap,
     Input,
@@ -20,15 +21,16 @@ from hybridalloc.cli.options import (
     TargetName,
     given_map,
     read_given,
+    require_unset,
     say_reading,
     size_or_none,
 )
 from hybridalloc.cli.output import progress, show, show_json
-from hybridalloc.cli.static import check_csv, write_temporaries
+from hybridalloc.cli.static.inspection import check_csv, info_csv
 from hybridalloc.errors import UsageError
 from hybridalloc.io.files import require_writable
 from hybridalloc.io.json_format import write_problem
-from hybridalloc.io.minimalloc import is_csv
+from hybridalloc.io.minimalloc import is_csv, write_buffers
 from hybridalloc.io.read import holds_buffers
 from hybridalloc.oracle import Mismatch, execute
 from hybridalloc.problem import Problem
@@ -36,6 +38,7 @@ from hybridalloc.repetition import repeat
 from hybridalloc.report.records import finite
 from hybridalloc.report.tables import info_table, simulated
 from hybridalloc.report.units import size_text
+from hybridalloc.static.temporaries import temporaries
 
 
 def check(
@@ -54,6 +57,7 @@ def check(
     Of a CSV file of buffers: check the offsets in another one.
     """
     if holds_buffers(input_path):
+        require_unset(PROGRAM, target=target, oracle=oracle)
         return check_csv(input_path, map_path, capacity, as_json=as_json)
     with progress() as step:
         problem = read_given(step, input_path, target, None, capacity)
@@ -88,7 +92,13 @@ def info(
     capacity: Capacity = None,
     as_json: Json = False,
 ) -> int:
-    """Describe a program, and how well it was read where the compiler tells."""
+    """Describe a program, and how well it was read where the compiler tells.
+
+    Or a CSV file of buffers.
+    """
+    if holds_buffers(input_path):
+        require_unset(PROGRAM, target=target, cost_model=cost_model)
+        return info_csv(input_path, capacity, as_json=as_json)
     from hybridalloc.info import describe  # loads the simulator
 
     with progress() as step:
@@ -139,7 +149,7 @@ def convert(
             problem = replace(problem, program=program, compiler_map=None)
         step(f"writing {out.name}")
         if is_csv(out):
-            write_temporaries(problem, out)
+            write_buffers(out, temporaries(problem))
         else:
             write_problem(problem, out)
     show(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Annotated
 
@@ -13,9 +14,16 @@ from hybridalloc.cli.options import Json
 from hybridalloc.cli.output import show, show_json
 from hybridalloc.compose.options import options_of, value_text
 from hybridalloc.errors import UsageError
-from hybridalloc.registry import STRATEGIES, describe, get_entry, load, plug_ins
+from hybridalloc.registry import (
+    STATIC_STRATEGIES,
+    STRATEGIES,
+    describe,
+    get_entry,
+    load,
+    plug_ins,
+)
 from hybridalloc.report.tables import facts_table, new_table, targets_table
-from hybridalloc.static.strategies import STATIC_STRATEGIES
+from hybridalloc.static.strategies import load_static
 from hybridalloc.target import TARGETS
 
 
@@ -30,21 +38,24 @@ def strategies(
     as_json: Json = False,
 ) -> int:
     """List the strategies, those of installed packages too; or the options of one."""
+    if name is not None and name in STATIC_STRATEGIES:
+        entry = STATIC_STRATEGIES[name]
+        return _options(name, entry.description, load_static(name), as_json)
     if name is not None:
         composition = get_entry(name).composition
         if composition:
             return _composition(name, composition, as_json)
-        return _options(name, as_json)
+        return _options(name, describe(name), load(name), as_json)
     added = plug_ins()
     for reason in added.refused.values():
         warnings.warn(reason, stacklevel=2)
     descriptions = {each: _description(each) for each in [*STRATEGIES, *added.entries]}
+    static = {each: entry.description for each, entry in STATIC_STRATEGIES.items()}
     if as_json:
-        show_json(descriptions)
+        show_json(descriptions | static)
     else:
         show(facts_table("strategies", descriptions))
-        static = {each: x.description for each, x in STATIC_STRATEGIES.items()}
-        show("", facts_table("strategies for a CSV file of buffers", static))
+        show("", facts_table("strategies for static allocation", static))
     return Exit.ANSWER
 
 
@@ -65,8 +76,10 @@ def _composition(name: str, text: str, as_json: bool) -> int:
     return Exit.ANSWER
 
 
-def _options(name: str, as_json: bool) -> int:
-    options = options_of(load(name)).values()
+def _options(
+    name: str, description: str, factory: Callable[..., object], as_json: bool
+) -> int:
+    options = options_of(factory).values()
     facts = {
         option.name: {
             "value": option.choice,
@@ -82,7 +95,7 @@ def _options(name: str, as_json: bool) -> int:
     table.add_column(overflow="fold")
     for option, columns in facts.items():
         table.add_row(option, *columns.values())
-    show(f"{name}: {describe(name)}", "", table if facts else "no options")
+    show(f"{name}: {description}", "", table if facts else "no options")
     return Exit.ANSWER
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,7 @@ import typer
 from hybridalloc.cli.output import Step
 from hybridalloc.errors import UsageError
 from hybridalloc.io.json_format import read_map
-from hybridalloc.io.read import read_problem
+from hybridalloc.io.read import holds_buffers, read_problem
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import CostModel, Problem
 from hybridalloc.report.tables import short_name
@@ -19,11 +20,16 @@ from hybridalloc.report.units import parse_size
 COMPILER_MAP = "input"
 """What stands, in place of a map's path, for the compiler's own answer."""
 
+PROGRAM = "a program"
+BUFFERS = "a CSV file of buffers"
+"""The two kinds of inputs, in words."""
+
 Input = Annotated[
     Path,
     typer.Argument(
         metavar="INPUT",
-        help="A problem file, a workload folder, or scheduled HLO text (.gz or not).",
+        help="A problem file, a workload folder, scheduled HLO text (.gz or not), or a "
+        "CSV file of buffers.",
         show_default=False,
     ),
 ]
@@ -31,7 +37,8 @@ GivenMap = Annotated[
     str,
     typer.Argument(
         metavar="MAP|input",
-        help="A map file, or `input`: the compiler's own answer.",
+        help="A map file, or `input`: the compiler's own answer; of a CSV file of "
+        "buffers, one with their offsets.",
         show_default=False,
     ),
 ]
@@ -113,6 +120,20 @@ IsExpressible = Annotated[
         help="Look among the maps that XLA can be told to carry out, for `apply`.",
     ),
 ]
+MinimizeCapacity = Annotated[
+    bool,
+    typer.Option(
+        "--minimize-capacity", help="Of a CSV file: look for the least capacity."
+    ),
+]
+Reserve = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="LOW:HIGH",
+        help="Of a CSV file: bytes that no buffer may touch; may be repeated.",
+        show_default=False,
+    ),
+]
 Seed = Annotated[int, typer.Option(min=0, help="The same seed, the same map.")]
 Workers = Annotated[int, typer.Option(min=1, help="Processes or threads.")]
 Rows = Annotated[int, typer.Option(min=1, help="The most rows of a table.")]
@@ -128,6 +149,33 @@ def size_or_none(text: str | None) -> int | None:
         UsageError: It is not a size.
     """
     return None if text is None else parse_size(text)
+
+
+def are_buffers(paths: Iterable[Path]) -> bool:
+    """Whether inputs are CSV files of buffers, and not programs.
+
+    Raises:
+        UsageError: Some are and some are not.
+    """
+    kinds = {holds_buffers(path) for path in paths}
+    if len(kinds) > 1:
+        raise UsageError("expected programs or CSV files of buffers, not both")
+    return kinds == {True}
+
+
+def require_unset(what: str, **options: object) -> None:
+    """Refuse options that say nothing of an input.
+
+    Args:
+        what: What kind of input would give them a meaning.
+        options: Their values by name.
+
+    Raises:
+        UsageError: One was given.
+    """
+    for name, value in options.items():
+        if value is not None and value is not False:
+            raise UsageError(f"--{name.replace('_', '-')}: expected {what}")
 
 
 def read_given(

@@ -9,6 +9,7 @@ import typer
 
 from hybridalloc.cli.endings import Exit
 from hybridalloc.cli.options import (
+    PROGRAM,
     Capacity,
     GivenMap,
     Input,
@@ -16,9 +17,15 @@ from hybridalloc.cli.options import (
     TargetName,
     given_map,
     read_given,
+    require_unset,
 )
 from hybridalloc.cli.output import progress, show
+from hybridalloc.cli.static.inspection import show_csv
 from hybridalloc.io.files import require_writable
+from hybridalloc.io.read import holds_buffers
+
+X_AXIS = "instruction"
+"""What goes to the right if nothing else is said."""
 
 
 def picture(
@@ -36,7 +43,7 @@ def picture(
     x: Annotated[
         str,
         typer.Option(metavar="instruction|time", help="What goes to the right."),
-    ] = "instruction",
+    ] = X_AXIS,
     buffer: Annotated[
         str | None,
         typer.Option(
@@ -47,11 +54,18 @@ def picture(
         ),
     ] = None,
 ) -> int:
-    """Draw a memory map: time to the right, offsets upwards, occupancy below."""
+    """Draw a memory map: time to the right, offsets upwards, occupancy below.
+
+    Of a CSV file of buffers: draw the offsets in another one.
+    """
     from hybridalloc.report.picture import draw, require_format  # loads matplotlib
 
     require_format(out)
     require_writable(out)
+    if holds_buffers(input_path):
+        require_unset(PROGRAM, target=target, cost_model=cost_model, buffer=buffer)
+        require_unset(PROGRAM, x=None if x == X_AXIS else x)
+        return show_csv(input_path, map_path, capacity, out)
     with progress() as step:
         problem = read_given(step, input_path, target, cost_model, capacity)
         memory_map = given_map(map_path, problem)

@@ -13,6 +13,7 @@ from hybridalloc.errors import UsageError
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.report.records import Record, References
+from hybridalloc.report.static import StaticRecord
 from hybridalloc.report.tables import short_name
 from hybridalloc.report.units import time_text
 from hybridalloc.solver import Incumbent, Result, Status, is_optimal
@@ -138,7 +139,7 @@ def bound(case: Case, results: Iterable[Result], seconds: float, step: Step) -> 
     return known_s
 
 
-def exit_code(rows: Iterable[Record]) -> Exit:
+def exit_code(rows: Iterable[Record | StaticRecord]) -> Exit:
     """What answers come to."""
     statuses = {row.status for row in rows}
     if statuses & {Status.OPTIMAL, Status.FEASIBLE}:

@@ -3,7 +3,7 @@
 from hybridalloc.compose.combinators import BestOf, Chain, FirstOf, Share, Within
 from hybridalloc.compose.members import as_solver, name_of
 from hybridalloc.compose.strategy import Strategy
-from hybridalloc.compose.text import parse, split
+from hybridalloc.compose.text import parse, parse_single, split, split_singles
 from hybridalloc.compose.together import Together
 
 __all__ = [
@@ -17,5 +17,7 @@ __all__ = [
     "as_solver",
     "name_of",
     "parse",
+    "parse_single",
     "split",
+    "split_singles",
 ]

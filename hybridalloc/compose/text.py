@@ -67,15 +67,36 @@ def split(text: str) -> tuple[str, ...]:
     ('greedy', 'best(slow,random)')
     """
     reader = _Reader(text)
-
-    def one() -> str:
-        begin = reader.position
-        reader.chain()
-        return text[begin : reader.position].strip()
-
-    texts = reader.listed(one)
+    texts = reader.texts(reader.chain)
     reader.end("',', '>', '@' or the end")
-    return tuple(texts)
+    return texts
+
+
+def parse_single(text: str) -> tuple[str, dict[str, str]]:
+    """The name and the options in a text that composes nothing.
+
+    Raises:
+        UsageError: It is no such text; the name may be that of no strategy.
+
+    >>> parse_single("packing( most_buffers = 9 )")
+    ('packing', {'most_buffers': '9'})
+    """
+    reader = _Reader(text)
+    found = reader.single()
+    reader.end("the end")
+    return found
+
+
+def split_singles(text: str) -> tuple[str, ...]:
+    """The texts in a list of such as compose nothing.
+
+    Raises:
+        UsageError: One of them is no such text.
+    """
+    reader = _Reader(text)
+    texts = reader.texts(reader.single)
+    reader.end("',' or the end")
+    return texts
 
 
 class _Reader:
@@ -99,6 +120,21 @@ class _Reader:
         while self._take(","):
             items.append(read())
         return items
+
+    def texts(self, read: Callable[[], object]) -> tuple[str, ...]:
+        """The texts of items separated by commas."""
+
+        def one() -> str:
+            begin = self.position
+            read()
+            return self.text[begin : self.position].strip()
+
+        return tuple(self.listed(one))
+
+    def single(self) -> tuple[str, dict[str, str]]:
+        """The name of a strategy, and its options."""
+        name = self._match(NAME, "the name of a strategy")
+        return name, self._settings() if self._take("(") else {}
 
     def end(self, expected: str) -> None:
         """Refuse whatever is left."""

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from hybridalloc.errors import InputError
+from hybridalloc.errors import InputError, UsageError
 from hybridalloc.io.files import read_text, write_text
 from hybridalloc.static.problem import Gap, StaticBuffer, StaticProblem
 
@@ -39,7 +39,10 @@ def read_buffers(path: Path | str, capacity: int | None = None) -> StaticProblem
 
     Raises:
         InputError: The file cannot be read, or is not of this format.
+        UsageError: The capacity is no whole number.
     """
+    if isinstance(capacity, bool) or not isinstance(capacity, int | None):
+        raise UsageError(f"capacity {capacity!r}: expected a whole number of bytes")
     path = Path(path)
     return parse_buffers(read_text(path), path, capacity)
 

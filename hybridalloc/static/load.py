@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hybridalloc.arrays import Ints
 from hybridalloc.static.problem import StaticBuffer, StaticProblem
 from hybridalloc.static.units import common_alignment
 
@@ -48,6 +49,12 @@ def bytes_at(buffer: StaticBuffer, instant: int) -> int:
     return next((r.high - r.low for r in now), 0)
 
 
+def live_bytes(buffers: Iterable[StaticBuffer]) -> tuple[Ints, Ints]:
+    """(points,), (points,): when the bytes that are live change, and to how many."""
+    shapes = [(r.start, r.end, r.high - r.low) for x in buffers for r in x.rectangles]
+    return _profile(*np.array(shapes, np.int64).reshape(-1, 3).T)
+
+
 def lower_bound(problem: StaticProblem) -> int:
     """A capacity, in bytes, that no placement goes below.
 
@@ -55,14 +62,15 @@ def lower_bound(problem: StaticProblem) -> int:
     possible offset; and what is reserved below the top is not to be had.
     """
     buffers = problem.buffers
-    _, load = _most(buffers, common_alignment(problem))
-    alone = max(((x.offset or 0) + x.size for x in buffers), default=0)
-    capacity, wanted = -1, max(load, alone)
-    while wanted > capacity:
-        capacity = wanted
-        below = (x for x in problem.reserved if x[0] < capacity)
-        wanted = max(capacity, load + _covered(below, capacity)) if load else capacity
-    return capacity
+    bound = max(((x.offset or 0) + x.size for x in buffers), default=0)
+    for step in (1, common_alignment(problem)):
+        _, load = _most(buffers, step)
+        # What is reserved may lie between two buffers, but not where it fills a step.
+        whole = [(-(-x // step) * step, y // step * step) for x, y in problem.reserved]
+        bound = max(bound, load)
+        while load and (wanted := load + _covered(whole, bound)) > bound:
+            bound = wanted
+    return bound
 
 
 def _most(buffers: Sequence[StaticBuffer], step: int) -> tuple[int, int]:
@@ -72,11 +80,7 @@ def _most(buffers: Sequence[StaticBuffer], step: int) -> tuple[int, int]:
         return min((x.start for x in buffers), default=0), 0
     start, end, sizes = np.array(shapes, np.int64).T
     padding = -sizes % step
-    points = np.unique((start, end))
-    change = np.zeros(len(points), np.int64)
-    np.add.at(change, np.searchsorted(points, start), sizes + padding)
-    np.add.at(change, np.searchsorted(points, end), -sizes - padding)
-    load = np.cumsum(change)
+    points, load = _profile(start, end, sizes + padding)
     instant, most = int(points[0]), 0
     for i in np.argsort(-load, kind="stable").tolist():
         if load[i] <= most:
@@ -86,6 +90,15 @@ def _most(buffers: Sequence[StaticBuffer], step: int) -> tuple[int, int]:
         if bare > most:
             instant, most = int(points[i]), bare
     return instant, most
+
+
+def _profile(start: Ints, end: Ints, sizes: Ints) -> tuple[Ints, Ints]:
+    """(points,), (points,): when the bytes that are live change, and to how many."""
+    points = np.unique((start, end))
+    change = np.zeros(len(points), np.int64)
+    np.add.at(change, np.searchsorted(points, start), sizes)
+    np.add.at(change, np.searchsorted(points, end), -sizes)
+    return points, np.cumsum(change)
 
 
 def _covered(ranges: Iterable[tuple[int, int]], capacity: int) -> int:

@@ -9,6 +9,9 @@ from itertools import pairwise
 
 from hybridalloc.program import MAX_BYTES
 
+MOST_BYTES = 2**60
+"""Of all buffers together, so that sums of their sizes fit an integer of 64 bits."""
+
 
 @dataclass(frozen=True, slots=True)
 class Gap:
@@ -117,11 +120,17 @@ class StaticProblem:
         for low, high in self.reserved:
             if not 0 <= low < high < MAX_BYTES:
                 raise ValueError(
-                    f"{self.name}: reserved range [{low}, {high}) is empty"
+                    f"{self.name}: reserved range [{low}, {high}), expected "
+                    f"0 <= low < high < {MAX_BYTES}"
                 )
         if self.capacity is not None and not 0 <= self.capacity < MAX_BYTES:
             raise ValueError(
                 f"{self.name}: capacity {self.capacity} is not in [0, {MAX_BYTES})"
+            )
+        if self._ample >= MOST_BYTES:
+            raise ValueError(
+                f"{self.name}: all buffers together may take {self._ample} bytes, "
+                f"expected less than {MOST_BYTES}"
             )
         names = Counter(buffer.name for buffer in self.buffers)
         if len(names) < len(self.buffers):
@@ -134,8 +143,11 @@ class StaticProblem:
     @property
     def room(self) -> int:
         """The capacity, or more than all buffers can take where none is given."""
-        if self.capacity is not None:
-            return self.capacity
+        return self._ample if self.capacity is None else self.capacity
+
+    @cached_property
+    def _ample(self) -> int:
+        """More bytes than all buffers can take, side by side and aligned."""
         fixed = [x.offset or 0 for x in self.buffers]
         highest = max([0, *fixed, *(high for _, high in self.reserved)])
         padded = sum(x.size + x.alignment for x in self.buffers)

@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hybridalloc.solver import Infeasibility
 from hybridalloc.static.load import bytes_at, live_at, lower_bound, peak_of
 from hybridalloc.static.problem import StaticBuffer, StaticProblem
 
 
 @dataclass(frozen=True, slots=True)
-class StaticInfeasibility:
-    """Why no offsets fit."""
+class StaticInfeasibility(Infeasibility):
+    """Why no offsets fit.
 
-    instant: int
-    """When the memory does not suffice."""
-    excess_bytes: int
-    """How many more bytes it would take, at least; 0 where no memory would do."""
-    culprits: tuple[str, ...]
-    """The names of buffers that do not fit together, largest first. Where their number
-    allows it, those without any one of them do."""
+    The instruction is the instant when the memory does not suffice. The excess is what
+    more it would take, at least; 0 where no memory would do. The culprits are the
+    largest first; where their number allows it, without any one of them they fit.
+    """
+
     reason: str
 
 

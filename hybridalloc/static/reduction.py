@@ -38,7 +38,7 @@ def reduced(
         else "they do not fit"
     )
     return StaticInfeasibility(
-        instant=peak.instant,
+        instruction=peak.instant,
         excess_bytes=bound - (problem.capacity or 0),
         culprits=tuple(x.name for x in largest),
         reason=f"search of all placements: {few}",

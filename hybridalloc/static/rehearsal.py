@@ -9,21 +9,22 @@ from hybridalloc.static.problem import StaticBuffer, StaticProblem
 from hybridalloc.static.solver import StaticRun
 from hybridalloc.static.strategies import static_solver
 
-_PARTS = {"race": ("fits", "branch-and-bound")}
-"""What a strategy has others compile; the others have it in themselves."""
+_PARTS = {"race": ("fits", "branch-and-bound"), "packing": ()}
+"""What a strategy has others compile, or nothing; the others have it in themselves."""
 _rehearsed: set[str] = set()
 """The strategies that this process has no need to rehearse any more."""
 
 
-def rehearse(name: str) -> None:
+def rehearse(text: str) -> None:
     """The first time on a machine, let a strategy's parts each solve a tiny problem.
 
     Args:
-        name: The strategy.
+        text: The strategy's, with options or without.
 
     Raises:
         UsageError: There is no such strategy.
     """
+    name = text.partition("(")[0].strip()
     if name in _rehearsed:
         return
     _rehearsed.add(name)

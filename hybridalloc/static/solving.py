@@ -7,16 +7,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hybridalloc.errors import StrategyError, UsageError
-from hybridalloc.solver import Status
-from hybridalloc.static.answer import StaticAnswer
+from hybridalloc.solver import Metrics, Status
 from hybridalloc.static.checker import check_offsets
-from hybridalloc.static.load import lower_bound, peak_of
+from hybridalloc.static.load import Peak, lower_bound, peak_of
 from hybridalloc.static.problem import StaticBuffer, StaticProblem
 from hybridalloc.static.proofs import StaticInfeasibility, refute
 from hybridalloc.static.reduction import reduced
-from hybridalloc.static.rehearsal import rehearse
+from hybridalloc.static.result import StaticResult
 from hybridalloc.static.solver import UNDECIDED, Placement, StaticRun, StaticSolver
-from hybridalloc.static.strategies import DEFAULT_STRATEGY, static_solver
+from hybridalloc.static.strategies import (
+    DEFAULT_STRATEGY,
+    static_solver,
+    static_text,
+)
 from hybridalloc.static.units import common_alignment, unit_of
 
 DEFAULT_TIME_LIMIT_S = 60.0
@@ -31,12 +34,12 @@ SHARE = 0.1
 def solve_static(
     problem: StaticProblem,
     strategy: str | StaticSolver = DEFAULT_STRATEGY,
+    minimize_capacity: bool = False,
     *,
     time_limit: float = DEFAULT_TIME_LIMIT_S,
     seed: int = 0,
     workers: int = 1,
-    minimize_capacity: bool = False,
-) -> StaticAnswer:
+) -> StaticResult:
     """Look for offsets that fit the capacity, or for the least capacity.
 
     Ctrl-C ends the search: the best offsets so far are returned.
@@ -44,10 +47,10 @@ def solve_static(
     Args:
         problem: What to place. Without a capacity, the least is looked for.
         strategy: A solver, or the name of one (docs/static.md).
+        minimize_capacity: Look for the least capacity, within the one given.
         time_limit: Seconds.
         seed: With one worker and enough time, the same seed gives the same offsets.
         workers: How many threads may work at a time.
-        minimize_capacity: Look for the least capacity, within the one given.
 
     Raises:
         UsageError: There is no such strategy, or an option is impossible.
@@ -65,8 +68,11 @@ def solve_static(
             f"workers {workers}, seed {seed}: expected at least 1 and at least 0"
         )
     if isinstance(strategy, str):
-        rehearse(strategy)
-        name, solver = strategy, static_solver(strategy)
+        from hybridalloc.static.rehearsal import rehearse  # loads the compiler of loops
+
+        name = static_text(strategy)
+        solver = static_solver(name)
+        rehearse(name)
     else:
         name, solver = type(strategy).__name__, strategy
     run = StaticRun(time.monotonic() + time_limit, seed, workers)
@@ -154,28 +160,40 @@ class _Search:
         ends = zip(self._problem.buffers, offsets, strict=True)
         return max((offset + x.size for x, offset in ends), default=0)
 
-    def answer(self) -> StaticAnswer:
+    def answer(self) -> StaticResult:
         """What is known."""
         offsets = self._best.offsets
         peak = None if offsets is None else self._peak(offsets)
+        load = peak_of(self._problem.buffers)
         status = Status.UNKNOWN
         if self._best.is_impossible:
             status = Status.INFEASIBLE
         elif peak is not None:
             status = Status.OPTIMAL if peak <= self._bound else Status.FEASIBLE
-        return StaticAnswer(
+        return StaticResult(
             strategy=self._name,
             seed=self._run.seed,
             status=status,
+            map=None,
+            time=None,
+            bound=None,
+            runtime=time.monotonic() - self._started,
+            history=(),
+            warm_start_used=False,
+            metrics=None if peak is None else _metrics(peak, load),
+            infeasibility=self._infeasibility,
             offsets=offsets,
             capacity=self._problem.capacity,
-            peak_bytes=peak,
             bound_bytes=self._bound,
-            load=peak_of(self._problem.buffers),
-            runtime=time.monotonic() - self._started,
+            load=load,
             found_by=self._best.found_by,
-            infeasibility=self._infeasibility,
         )
+
+
+def _metrics(peak: int, load: Peak) -> Metrics:
+    """What is used: nothing is copied, and nothing waits."""
+    fragmentation = 1 - load.bytes / peak if peak else 0.0
+    return Metrics(peak, fragmentation, moved_bytes=0, stall_s=0.0)
 
 
 def _obstructed(problem: StaticProblem) -> StaticProblem:

@@ -1,45 +1,58 @@
-"""The strategies for static allocation by name."""
+"""The strategies for static allocation, from their texts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from importlib import import_module
 from typing import cast
 
+from hybridalloc.compose import parse_single
+from hybridalloc.compose.options import configure
 from hybridalloc.errors import UsageError
-from hybridalloc.registry import Entry, nearest
+from hybridalloc.registry import COMBINATORS, STATIC_STRATEGIES, STRATEGIES, nearest
 from hybridalloc.static.solver import StaticSolver
 
 DEFAULT_STRATEGY = "race"
-STATIC_STRATEGIES: Mapping[str, Entry] = {
-    "fits": Entry(
-        "hybridalloc.baselines.static.fits:Fits",
-        "first and best fit, in several orders",
-    ),
-    "branch-and-bound": Entry(
-        "hybridalloc.baselines.static.branch_and_bound.solver:BranchAndBound",
-        "canonical placements depth first, after minimalloc and TelaMalloc",
-    ),
-    "packing": Entry(
-        "hybridalloc.cpsat_models.packing.solver:Packing",
-        "the exact model, solved by OR-Tools' CP-SAT",
-    ),
-    "race": Entry(
-        "hybridalloc.static.race:Race",
-        "the others, one after the other and at a time",
-    ),
-}
-"""Each strategy's entry by its name."""
+PROGRAM_DEFAULT = "hybrid"
+"""The default for programs, which stands for the default here."""
 
 
-def static_solver(name: str) -> StaticSolver:
-    """The strategy for static allocation of this name.
+def static_text(text: str) -> str:
+    """The text of a strategy without blanks around it; of the default, its name."""
+    stripped = text.strip()
+    return DEFAULT_STRATEGY if stripped == PROGRAM_DEFAULT else stripped
+
+
+def load_static(name: str) -> Callable[..., StaticSolver]:
+    """The class of the strategy for static allocation of this name.
 
     Raises:
         UsageError: There is no such strategy.
     """
-    if name not in STATIC_STRATEGIES:
-        hint = nearest(name, STATIC_STRATEGIES)
-        raise UsageError(f"unknown strategy {name!r} for static allocation; {hint}")
-    module, _, attribute = STATIC_STRATEGIES[name].location.partition(":")
-    return cast(StaticSolver, getattr(import_module(module), attribute)())
+    if name in STATIC_STRATEGIES:
+        module, _, attribute = STATIC_STRATEGIES[name].location.partition(":")
+        return cast(
+            Callable[..., StaticSolver], getattr(import_module(module), attribute)
+        )
+    if name in STRATEGIES or name in COMBINATORS:
+        known = ", ".join(STATIC_STRATEGIES)
+        raise UsageError(
+            f"strategy {name!r} is for programs; expected one for static allocation: "
+            f"{known}"
+        )
+    hint = nearest(name, STATIC_STRATEGIES)
+    raise UsageError(f"unknown strategy {name!r} for static allocation; {hint}")
+
+
+def static_solver(text: str) -> StaticSolver:
+    """The strategy that a text names, with options such as ``packing(most_buffers=9)``.
+
+    Raises:
+        UsageError: There is no such strategy or option.
+    """
+    name, parenthesis, _ = static_text(text).partition("(")
+    factory = load_static(name.strip())
+    if not parenthesis:
+        return factory()
+    config, _ = configure(name.strip(), factory, parse_single(text)[1])
+    return factory(config=config)

@@ -37,7 +37,7 @@ def test_solve_says_why_there_is_no_answer(command: Command, sensor: Path) -> No
     ran = command("solve", sensor, "--capacity", "9", "--json")
     found = json.loads(ran.out)
     assert (ran.code, found["status"], found["valid"]) == (1, "infeasible", None)
-    assert found["infeasibility"]["instant"] == 2
+    assert found["infeasibility"]["instruction"] == 2
     assert found["infeasibility"]["excess_bytes"] == 1
     assert found["infeasibility"]["culprits"] == ["samples", "spectrum"]
     assert "1 B too much" in command("solve", sensor, "--capacity", "9").out
@@ -93,8 +93,86 @@ def test_check_names_the_rules_that_offsets_break(
     assert "expected an offset of samples" in command("check", sensor, out).err
 
 
-def test_the_strategies_for_csv_files_are_listed(command: Command) -> None:
-    assert "branch-and-bound" in command("strategies").out
+def test_a_strategy_lists_its_options(command: Command) -> None:
+    options = json.loads(command("strategies", "fits", "--json").out)
+    assert options["fit"]["value"] == "best or first or none"
+
+
+def test_a_strategy_may_have_options(command: Command, sensor: Path) -> None:
+    strategy = "fits(order=size, fit=first)"
+    found = json.loads(command("solve", sensor, "--strategy", strategy, "--json").out)
+    assert (found["strategy"], found["status"]) == (strategy, "optimal")
+    assert found["found_by"] == "first-fit by size"
+
+
+@pytest.mark.parametrize(
+    ("strategy", "words"),
+    [
+        ("greedy", "strategy 'greedy' is for programs; expected one for static alloc"),
+        ("best(fits,packing)", "strategy 'best' is for programs"),
+        ("packin", "unknown strategy 'packin' for static allocation; did you mean"),
+        ("fits(size=3)", "strategy 'fits' has no option 'size'; known: order, fit"),
+    ],
+)
+def test_what_is_no_strategy_for_csv_files_is_refused(
+    command: Command, sensor: Path, strategy: str, words: str
+) -> None:
+    ran = command("solve", sensor, "--strategy", strategy)
+    assert (ran.code, ran.out) == (2, "")
+    assert words in ran.err
+
+
+def test_a_strategy_for_csv_files_solves_no_program(
+    command: Command, bundled: Path
+) -> None:
+    ran = command("solve", bundled / "gcn3_train_n4096", "--strategy", "packing")
+    assert ran.code == 2
+    assert "'packing' is for static allocation (a CSV file of buffers)" in ran.err
+
+
+def test_files_are_compared_by_strategy_and_capacity(
+    command: Command, sensor: Path
+) -> None:
+    options = ["--strategies", "fits,packing(most_buffers=9)", "--capacity", "9,12"]
+    rows = json.loads(command("compare", sensor, *options, "--json").out)
+    assert [(x["strategy"], x["capacity_bytes"], x["peak_bytes"]) for x in rows] == [
+        ("fits", 9, None),
+        ("packing(most_buffers=9)", 9, None),
+        ("fits", 12, 10),
+        ("packing(most_buffers=9)", 12, 10),
+    ]
+    lines = command("compare", sensor, *options).out.splitlines()
+    assert lines[4].split()[:5] == ["sensor.10", "fits", "infeasible", "9", "-"]
+    assert lines[6].split()[-5:] == ["10", "1.000x", "10", "0.0", "s"]
+
+
+def test_programs_are_not_compared_with_csv_files(
+    command: Command, sensor: Path, bundled: Path
+) -> None:
+    ran = command("compare", sensor, bundled / "gcn3_train_n4096")
+    assert (ran.code, "programs or CSV files of buffers" in ran.err) == (2, True)
+
+
+def test_info_describes_the_buffers(command: Command, sensor: Path) -> None:
+    found = json.loads(command("info", sensor, "--json").out)
+    assert (found["buffers"], found["parts"], found["total_bytes"]) == (5, 2, 26)
+    assert (found["load_bytes"], found["load_instant"]) == (10, 2)
+    assert "10 B at 2" in command("info", sensor).out
+
+
+@pytest.mark.parametrize("text", [SENSOR, "id,lower,upper,size\n"])
+def test_show_draws_offsets_over_time(
+    command: Command, tmp_path: Path, text: str
+) -> None:
+    path, offsets = tmp_path / "buffers.csv", tmp_path / "offsets.csv"
+    path.write_text(text)
+    command("solve", path, "--out", offsets)
+    for name in ("arena.png", "arena.svg"):
+        ran = command("show", path, offsets, "--out", tmp_path / name)
+        assert (ran.code, ran.err) == (0, "")
+    assert (tmp_path / "arena.png").read_bytes().startswith(b"\x89PNG")
+    ran = command("show", path, offsets, "--out", tmp_path / "x.png", "--x", "time")
+    assert (ran.code, "--x: expected a program" in ran.err) == (2, True)
 
 
 def test_the_compiler_s_table_of_buffers_is_still_a_program(
@@ -112,14 +190,14 @@ def test_the_compiler_s_table_of_buffers_is_still_a_program(
 def test_other_commands_say_that_they_take_programs(
     command: Command, sensor: Path
 ) -> None:
-    ran = command("info", sensor)
+    ran = command("bound", sensor)
     assert (ran.code, "expected a program" in ran.err) == (2, True)
 
 
 def test_options_that_do_not_apply_are_refused(command: Command, sensor: Path) -> None:
     ran = command("solve", sensor, "--target", "tpu-v4i")
     assert ran.code == 2
-    assert "--target: does not apply" in ran.err
+    assert "--target: expected a program" in ran.err
     ran = command("solve", sensor, "--out", "offsets.txt")
     assert (ran.code, ".csv, .h, .json" in ran.err) == (2, True)
 

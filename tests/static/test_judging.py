@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
@@ -58,6 +59,14 @@ def test_the_checker_keeps_what_is_reserved_free() -> None:
     problem = StaticProblem("p", (StaticBuffer("a", 4, 0, 3),), 16, ((2, 4),))
     assert [x.rule for x in check_offsets(problem, [0])] == ["reserved"]
     assert check_offsets(problem, [4]) == ()
+
+
+def test_what_is_reserved_may_lie_between_aligned_buffers() -> None:
+    """Bytes 0 to 2, the reserved 3, and byte 4; or byte 0, and 4 to 6."""
+    a, b = StaticBuffer("a", 3, 0, 1, alignment=2), StaticBuffer("b", 1, 0, 1, 2)
+    problem = StaticProblem("between", (a, b), 5, reserved=((3, 4),))
+    assert lower_bound(problem) == 5
+    assert lower_bound(replace(problem, reserved=((2, 4),))) == 7
 
 
 @given(problem=small_problems(most=4))

@@ -84,7 +84,7 @@ def test_one_unit_under_the_maximum_load_is_infeasible_and_says_why() -> None:
     answer = solve_static(problem)
     assert answer.status is Status.INFEASIBLE
     assert answer.infeasibility is not None
-    assert answer.infeasibility.instant == 2
+    assert answer.infeasibility.instruction == 2
     assert answer.infeasibility.excess_bytes == 1
     assert answer.infeasibility.culprits == ("b0", "b2")
     assert answer.load.bytes == 10
@@ -102,7 +102,10 @@ def test_a_buffer_larger_than_the_memory_is_named() -> None:
     answer = solve_static(problem_of((4, 0, 2), (9, 5, 6), capacity=8))
     assert answer.infeasibility is not None
     assert answer.infeasibility.culprits == ("b1",)
-    assert (answer.infeasibility.instant, answer.infeasibility.excess_bytes) == (5, 1)
+    assert (answer.infeasibility.instruction, answer.infeasibility.excess_bytes) == (
+        5,
+        1,
+    )
 
 
 def test_buffers_of_no_bytes_or_no_life_take_no_space() -> None:
@@ -118,7 +121,7 @@ def test_buffers_that_are_all_pinned_are_where_they_are_pinned() -> None:
     answer = solve_static(StaticProblem("pinned", (a, replace(b, offset=2)), 8))
     assert answer.infeasibility is not None
     assert set(answer.infeasibility.culprits) == {"a", "b"}
-    assert answer.infeasibility.instant == 2
+    assert answer.infeasibility.instruction == 2
 
 
 def test_buffers_may_share_bytes_in_each_other_s_gaps() -> None:
@@ -155,7 +158,7 @@ def test_infeasible_beyond_the_load_is_proven_with_few_culprits() -> None:
         assert answer.load.bytes == 9
         assert answer.infeasibility is not None
         assert answer.infeasibility.culprits == ("large", "fixed")
-        assert answer.infeasibility.instant == 2
+        assert answer.infeasibility.instruction == 2
         assert answer.infeasibility.excess_bytes == 1
 
 

@@ -1,0 +1,1 @@
+"""What commands do with CSV files of buffers."""
