@@ -200,7 +200,7 @@ def _labels(records: Iterable[TrialRecord]) -> Mapping[tuple[str, str], str]:
 def _conditions(record: TrialRecord, answer: Record) -> Conditions:
     trial = record.trial
     return Conditions(
-        cost_model=trial.cost_model.value,
+        cost_model=answer.cost_model,
         time_limit_s=trial.time_limit_s,
         target=answer.target,
         capacity_bytes=answer.capacity_bytes,

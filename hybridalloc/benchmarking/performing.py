@@ -14,12 +14,16 @@ from hybridalloc.benchmarking.records import Ending, Facts, TrialRecord
 from hybridalloc.benchmarking.trials import Trial
 from hybridalloc.checker import check
 from hybridalloc.errors import UsageError
+from hybridalloc.io.minimalloc import read_buffers
 from hybridalloc.io.read import read_problem
 from hybridalloc.oracle import execute
 from hybridalloc.problem import CostModel, Problem
 from hybridalloc.report.records import record, reference_times
+from hybridalloc.report.static import static_record
 from hybridalloc.solver import Result
 from hybridalloc.solving import cutoff, solve
+from hybridalloc.static.rehearsal import rehearse
+from hybridalloc.static.solving import solve_static
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,8 @@ def perform(task: Task) -> TrialRecord:
 
 def _perform(task: Task, begun: TrialRecord) -> TrialRecord:
     trial, started = task.trial, time.perf_counter()
+    if trial.cost_model is None:
+        return _place(task, begun)
     problem = read_problem(
         task.path, target=trial.given_target, capacity=trial.given_capacity_bytes
     )
@@ -82,6 +88,26 @@ def _perform(task: Task, begun: TrialRecord) -> TrialRecord:
         return _ended(begun, Ending.SKIPPED, "the program carries no estimates")
     judged = replace(problem, cost_model=trial.cost_model)
     return (_bound if trial.is_bound else _search)(task, judged, begun)
+
+
+def _place(task: Task, begun: TrialRecord) -> TrialRecord:
+    """Have the strategy look for offsets in a CSV file, and count its CPU seconds."""
+    trial, started = task.trial, time.perf_counter()
+    problem = read_buffers(task.path, trial.given_capacity_bytes)
+    reading_s = time.perf_counter() - started
+    rehearse(trial.strategy)
+    cpu_s = -time.process_time()
+    result = solve_static(
+        problem,
+        trial.strategy,
+        time_limit=trial.time_limit_s,
+        seed=trial.seed,
+        workers=trial.workers,
+    )
+    cpu_s += time.process_time()
+    facts = replace(begun.facts, reading_s=reading_s, buffers=len(problem), cpu_s=cpu_s)
+    placement = static_record(str(task.path), result)
+    return _ended(replace(begun, facts=facts, placement=placement), Ending.DONE)
 
 
 def _search(task: Task, problem: Problem, begun: TrialRecord) -> TrialRecord:

@@ -18,6 +18,7 @@ from hybridalloc.benchmarking.trials import Trial
 from hybridalloc.errors import InputError
 from hybridalloc.io.files import read_text, write_text
 from hybridalloc.report.records import Record, finite
+from hybridalloc.report.static import StaticRecord
 
 FORMAT = "hybridalloc/trial"
 VERSION = 1
@@ -40,7 +41,7 @@ class Facts:
 
     ending: Ending
     path: str
-    """Where the program was read."""
+    """Where the input was read."""
     family: str
     started: str
     """When: ISO 8601, UTC."""
@@ -53,7 +54,9 @@ class Facts:
     instructions: int | None = None
     buffers: int | None = None
     reading_s: float | None = None
-    """Seconds that reading the program took, which are no part of the search."""
+    """Seconds that reading the input took, which are no part of the search."""
+    cpu_s: float | None = None
+    """CPU seconds of a search for offsets, of all its threads."""
     violations: int | None = None
     """What the checker found in the map; ``None`` without one."""
     mismatches: int | None = None
@@ -73,11 +76,14 @@ class TrialRecord:
     facts: Facts
     answer: Record | None = None
     """What the strategy handed back, if it ended."""
+    placement: StaticRecord | None = None
+    """The same, of a CSV file of buffers."""
 
     def as_json(self) -> dict[str, Any]:
         """One object: the answer as of ``solve --json``, the trial and the facts."""
         values = {"format": FORMAT, "format_version": VERSION}
-        answer = {} if self.answer is None else self.answer.as_json()
+        found = self.answer or self.placement
+        answer = {} if found is None else found.as_json()
         return values | answer | asdict(self.trial) | _finite(self.facts)
 
     @classmethod
@@ -91,12 +97,14 @@ class TrialRecord:
         if (made.get("format"), made.get("format_version")) != (FORMAT, VERSION):
             raise ValueError(f"expected format {FORMAT}, version {VERSION}")
         _require_seconds(made)
-        answered = "time_s" in values
-        return cls(
-            _adapter(Trial).validate_python(values),
-            _adapter(Facts).validate_python(values),
-            _adapter(Record).validate_python(values) if answered else None,
-        )
+        trial = _adapter(Trial).validate_python(values)
+        facts = _adapter(Facts).validate_python(values)
+        if "time_s" not in values:
+            return cls(trial, facts)
+        if trial.cost_model is None:
+            placement = _adapter(StaticRecord).validate_python(values)
+            return cls(trial, facts, placement=placement)
+        return cls(trial, facts, _adapter(Record).validate_python(values))
 
 
 def _require_seconds(values: dict[str, Any]) -> None:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from hybridalloc.benchmarking.workloads import Workload
 from hybridalloc.compose import name_of, parse
 from hybridalloc.problem import CostModel
+from hybridalloc.static.strategies import static_text
 from hybridalloc.version import package_version
 
 BOUND = "lower bound"
@@ -25,22 +26,23 @@ class ProgramCase(NamedTuple):
 
     name: str
     digest: str
-    cost_model: CostModel
+    cost_model: CostModel | None
     given_target: str | None
     given_capacity_bytes: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One strategy on one program, under limits; or the proof of a bound."""
+    """One strategy on one input, under limits; or the proof of a bound."""
 
     name: str
-    """Of the program."""
+    """Of the input."""
     digest: str
-    """Of the program's files."""
+    """Of the input's files."""
     strategy: str
     """The text of a composition, or ``BOUND``."""
-    cost_model: CostModel
+    cost_model: CostModel | None
+    """``None`` of a CSV file of buffers."""
     time_limit_s: float
     seed: int
     workers: int
@@ -65,7 +67,7 @@ class Trial:
         """Of its record; begins with what a person looks for."""
         strategy = _UNFIT.sub("-", self.strategy)[:40]
         limit = f"{self.time_limit_s:g}s{'.robust' if self.robust else ''}"
-        words = f"{self.name[:100]}.{self.cost_model}.{limit}.{strategy}"
+        words = f"{self.name[:100]}.{self.cost_model or 'static'}.{limit}.{strategy}"
         return f"{_UNFIT.sub('-', words)}.{self.key}.json"
 
     @property
@@ -87,12 +89,13 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What to try on every program."""
+    """What to try on every program, or on every CSV file of buffers."""
 
     strategies: tuple[str, ...]
     """Texts of compositions."""
     time_limits_s: tuple[float, ...]
-    cost_models: tuple[CostModel, ...]
+    cost_models: tuple[CostModel | None, ...]
+    """``None`` alone for CSV files of buffers."""
     seeds: tuple[int, ...] = (0,)
     workers: int = 1
     """Of each trial."""
@@ -103,9 +106,14 @@ class Settings:
     bound_time_s: float = 0.0
     """For the proof of a bound of each program under each cost model; 0 for none."""
 
+    @property
+    def is_static(self) -> bool:
+        """Whether these are for CSV files of buffers."""
+        return self.cost_models == (None,)
+
     def searches(self, workloads: Iterable[Workload]) -> tuple[Trial, ...]:
-        """The trials of strategies; those of one program follow each other."""
-        names = list(dict.fromkeys(name_of(parse(text)) for text in self.strategies))
+        """The trials of strategies; those of one input follow each other."""
+        names = list(dict.fromkeys(map(self._name, self.strategies)))
         return tuple(
             self._trial(workload, name, model, limit, seed)
             for model, limit, workload, seed, name in product(
@@ -119,11 +127,14 @@ class Settings:
             for model, workload in product(self.cost_models, workloads):
                 yield self._trial(workload, BOUND, model, self.bound_time_s, 0)
 
+    def _name(self, strategy: str) -> str:
+        return static_text(strategy) if self.is_static else name_of(parse(strategy))
+
     def _trial(
         self,
         workload: Workload,
         strategy: str,
-        cost_model: CostModel,
+        cost_model: CostModel | None,
         limit: float,
         seed: int,
     ) -> Trial:

@@ -1,4 +1,4 @@
-"""The programs of a benchmark: which there are in some folders."""
+"""The inputs of a benchmark: which there are in some folders."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from pathlib import Path
 
 from hybridalloc.errors import InputError
 from hybridalloc.io.files import is_folder, read_text
+from hybridalloc.io.minimalloc import is_csv, is_header
+from hybridalloc.io.read import holds_buffers
 from hybridalloc.report.tables import short_name
 
 _MODULES = ("before_msa.hlo.gz", "before_msa.hlo")
 """What a workload folder holds, one or the other."""
-_SUFFIXES = (".json", ".json.gz", ".hlo", ".hlo.gz")
+_SUFFIXES = (".json", ".json.gz", ".hlo", ".hlo.gz", ".csv", ".csv.gz")
 _PROBLEM = '"hybridalloc/problem"'
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _DIGEST_LENGTH = 16
@@ -23,7 +25,7 @@ _DIGEST_LENGTH = 16
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A program to try strategies on."""
+    """A program, or a CSV file of buffers, to try strategies on."""
 
     path: Path
     name: str
@@ -34,11 +36,11 @@ class Workload:
 
 
 def find_workloads(paths: Iterable[Path]) -> tuple[Workload, ...]:
-    """The programs that these paths hold, each once, in the order of their names.
+    """The inputs that these paths hold, each once, in the order of their names.
 
     Args:
-        paths: Each a workload folder, a problem file, scheduled HLO text, or a folder
-            that holds any of these.
+        paths: Each a workload folder, a problem file, scheduled HLO text, a CSV file
+            of buffers, or a folder that holds any of these.
 
     Raises:
         InputError: A path does not exist or cannot be read, or holds no program.
@@ -52,8 +54,8 @@ def find_workloads(paths: Iterable[Path]) -> tuple[Workload, ...]:
         if not inside:
             raise InputError(
                 path,
-                "expected a workload folder, a problem file, scheduled HLO text, or a "
-                "folder that holds some",
+                "expected a workload folder, a problem file, scheduled HLO text, a CSV "
+                "file of buffers, or a folder that holds some",
             )
         found = inside | found
     distinct = {(x.name, x.digest): x for x in found.values()}
@@ -89,6 +91,8 @@ def _is_workload(folder: Path) -> bool:
 
 def _is_program(path: Path) -> bool:
     """Whether a file that was not named itself is one to read: an index is not."""
+    if is_csv(path):
+        return holds_buffers(path) and is_header(read_text(path).partition("\n")[0])
     return ".hlo" in path.suffixes or _PROBLEM in read_text(path)
 
 

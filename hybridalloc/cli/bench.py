@@ -1,10 +1,10 @@
-"""``bench``: the benchmark of record, of strategies on folders of programs."""
+"""``bench``: the benchmark of record, of strategies on folders of inputs."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -16,9 +16,18 @@ from hybridalloc.benchmarking.performing import Task
 from hybridalloc.benchmarking.running import plan, run_benchmark
 from hybridalloc.benchmarking.summaries import TOLERANCE
 from hybridalloc.benchmarking.trials import Settings
-from hybridalloc.benchmarking.workloads import find_workloads
+from hybridalloc.benchmarking.workloads import Workload, find_workloads
 from hybridalloc.cli.endings import Exit
-from hybridalloc.cli.options import Capacity, Json, TargetName, Workers, size_or_none
+from hybridalloc.cli.options import (
+    PROGRAM,
+    Capacity,
+    Json,
+    TargetName,
+    Workers,
+    are_buffers,
+    require_unset,
+    size_or_none,
+)
 from hybridalloc.cli.output import progress, show, show_json
 from hybridalloc.compose import split
 from hybridalloc.errors import UsageError
@@ -28,6 +37,7 @@ from hybridalloc.report.benchmark import Contents, record_folder, write_report
 from hybridalloc.report.benchmark.overview import overview
 from hybridalloc.report.words import plural
 from hybridalloc.solving import DEFAULT_STRATEGY, DEFAULT_TIME_LIMIT_S
+from hybridalloc.static.strategies import static_texts
 
 Value = TypeVar("Value")
 
@@ -36,9 +46,9 @@ def bench(
     folders: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[FOLDER...]",
-            help="Workload folders, problem files, HLO texts, or folders that hold "
-            "some. Without any, only the report is made anew.",
+            metavar="[INPUT...]",
+            help="As of `solve`, or folders that hold some: programs, or CSV files of "
+            "buffers. Without any, only the report is made anew.",
             show_default=False,
         ),
     ] = None,
@@ -49,8 +59,13 @@ def bench(
         str, typer.Option(metavar="SEC,SEC", help="Seconds for each search.")
     ] = f"{DEFAULT_TIME_LIMIT_S:g}",
     cost_models: Annotated[
-        str, typer.Option(metavar="A,B", help="How time is judged.")
-    ] = CostModel.ROOFLINE.value,
+        str | None,
+        typer.Option(
+            metavar="A,B",
+            help="How time is judged. [default: roofline]",
+            show_default=False,
+        ),
+    ] = None,
     seeds: Annotated[
         str, typer.Option(metavar="N,N", help="Each search once with each.")
     ] = "0",
@@ -95,16 +110,21 @@ def bench(
     ] = False,
     as_json: Json = False,
 ) -> int:
-    """Run strategies on many programs, and report; goes on where it was ended.
+    """Run strategies on many inputs, and report; goes on where it was ended.
 
     Each search runs in a process of its own, and leaves a record in OUT/records. The
     same command again does what is missing: after Ctrl-C, or with more strategies. The
     report, OUT/report.md and OUT/report.json, is of all records there.
     """
+    found = find_workloads(folders or ())
+    is_static = are_buffers(workload.path for workload in found)
+    if is_static:
+        require_unset(PROGRAM, target=target, robust=robust or None)
+        require_unset(PROGRAM, cost_models=cost_models, bound_time=bound_time or None)
     settings = Settings(
-        strategies=split(strategies),
+        strategies=(static_texts if is_static else split)(strategies),
         time_limits_s=_list(time_limits, "--time-limits", _seconds),
-        cost_models=_list(cost_models, "--cost-models", CostModel),
+        cost_models=(None,) if is_static else _cost_models(cost_models),
         seeds=_list(seeds, "--seeds", _seed),
         workers=workers,
         target=target,
@@ -112,7 +132,7 @@ def bench(
         robust=robust,
         bound_time_s=_list(str(bound_time), "--bound-time", _seconds)[0],
     )
-    missing = _run(folders, settings, processes, out, fresh) if folders else 0
+    missing = _run(found, settings, processes, out, fresh) if found else 0
     contents = _contents(out, tolerance, missing)
     write_report(out, contents)
     if contents.failures:
@@ -122,11 +142,12 @@ def bench(
         show_json(contents.as_json())
     else:
         show(*overview(contents), f"report written to {out / 'report.md'}")
-    return Exit.ANSWER if contents.sections else Exit.NO_ANSWER
+    answered = contents.sections or contents.placements
+    return Exit.ANSWER if answered else Exit.NO_ANSWER
 
 
 def _run(
-    paths: list[Path],
+    workloads: Sequence[Workload],
     settings: Settings,
     processes: int | None,
     out: Path,
@@ -137,7 +158,7 @@ def _run(
     if settings.target is not None:
         get_target(settings.target)  # refused, if so, before anything runs
     folder = record_folder(out)
-    planned = plan(find_workloads(paths), settings, folder, fresh=fresh)
+    planned = plan(workloads, settings, folder, fresh=fresh)
     ended = 0
     with suppress(KeyboardInterrupt), progress(len(planned)) as step:
 
@@ -164,6 +185,10 @@ def _contents(out: Path, tolerance: float, missing: int) -> Contents:
             f"`hybridalloc bench FOLDER --out {out}` makes)"
         )
     return Contents.of(records, tolerance=tolerance, missing=missing)
+
+
+def _cost_models(text: str | None) -> tuple[CostModel, ...]:
+    return _list(text or CostModel.ROOFLINE.value, "--cost-models", CostModel)
 
 
 def _list(text: str, option: str, parse: Callable[[str], Value]) -> tuple[Value, ...]:

@@ -97,6 +97,16 @@ def is_csv(path: Path | str) -> bool:
     return Path(path).name.lower().endswith((".csv", ".csv.gz"))
 
 
+def is_header(line: str) -> bool:
+    """Whether a line names the columns that such a file must have.
+
+    >>> is_header("buffer,start,end,size"), is_header("program,seconds")
+    (True, False)
+    """
+    names = (name.strip() for name in line.split(","))
+    return {ALIASES.get(name, name) for name in names} >= set(REQUIRED)
+
+
 def write_buffers(
     path: Path | str, problem: StaticProblem, offsets: Sequence[int] | None = None
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import RenderableType
 
 from hybridalloc.problem import CostModel
-from hybridalloc.report.benchmark.page import table
+from hybridalloc.report.benchmark.markdown import table
 from hybridalloc.report.tables import new_table, title
 from hybridalloc.report.units import MISSING, ratio_text, time_text
 from hybridalloc.tuning.disagreement import KindSavings, savings_by_kind

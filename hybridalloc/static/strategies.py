@@ -6,7 +6,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import cast
 
-from hybridalloc.compose import parse_single
+from hybridalloc.compose import parse_single, split_singles
 from hybridalloc.compose.options import configure
 from hybridalloc.errors import UsageError
 from hybridalloc.registry import COMBINATORS, STATIC_STRATEGIES, STRATEGIES, nearest
@@ -21,6 +21,18 @@ def static_text(text: str) -> str:
     """The text of a strategy without blanks around it; of the default, its name."""
     stripped = text.strip()
     return DEFAULT_STRATEGY if stripped == PROGRAM_DEFAULT else stripped
+
+
+def static_texts(text: str) -> tuple[str, ...]:
+    """The texts in a list of strategies, separated by commas.
+
+    Raises:
+        UsageError: One of them is no strategy for static allocation.
+    """
+    texts = tuple(map(static_text, split_singles(text)))
+    for each in texts:
+        static_solver(each)
+    return texts
 
 
 def load_static(name: str) -> Callable[..., StaticSolver]:

@@ -118,8 +118,9 @@ def test_bad_usage_is_one_line_before_anything_runs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    write_problem(CHAIN, tmp_path / "chain.json")
     ran = command("bench", *arguments)
     assert (ran.code, ran.out) == (2, "")
     assert message in ran.err
     assert ran.err.count("\n") == 1
-    assert not list(tmp_path.iterdir())
+    assert [path.name for path in tmp_path.iterdir()] == ["chain.json"]

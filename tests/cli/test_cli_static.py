@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 from pathlib import Path
 
 import pytest
@@ -215,3 +216,43 @@ def test_the_temporaries_of_a_program_become_a_csv_file(
     assert command("convert", bundled / "gcn3_train_n4096", "--out", out).code == 0
     ran = command("solve", out, "--json")
     assert json.loads(ran.out)["status"] == "optimal"
+
+
+def test_a_benchmark_of_csv_files_says_what_is_reached(
+    command: Command, sensor: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "bench"
+    given = ["bench", sensor.parent, "--strategies", "race,fits", "--time-limits", "5"]
+    ran = command(*given, "--out", out)
+    assert (ran.code, ran.err) == (0, "")
+    lines = ran.out.splitlines()
+    assert lines[0] == "1 file of buffers, 5 s each, 1 worker"
+    assert lines[3].split()[:6] == ["fits", "1", "1", "1", "1.000x", "1.000x"]
+    page = (out / "report.md").read_text()
+    assert "| sensor.10 | `race` | optimal | 5 | 10 | 10 | 10 | 1.0000 |" in page
+    assert command(*given, "--out", out).out == ran.out  # nothing is done twice
+    report = json.loads(command("bench", "--out", out, "--json").out)
+    (section,) = report["placements"]
+    assert [x["fitting"] for x in section["summaries"]] == [1, 1]
+    assert section["runs"][0]["record"]["peak_bytes"] == 10
+
+
+def test_a_benchmark_of_csv_files_refuses_what_is_of_programs(
+    command: Command, sensor: Path, bundled: Path, tmp_path: Path
+) -> None:
+    out = ["--out", tmp_path / "bench"]
+    for given, words in (
+        ([sensor, "--strategies", "greedy"], "strategy 'greedy' is for programs"),
+        ([sensor, "--cost-models", "cycles"], "--cost-models: expected a program"),
+        ([sensor, "--robust"], "--robust: expected a program"),
+        ([sensor, bundled / "gcn3_train_n4096"], "not both"),
+    ):
+        ran = command("bench", *given, *out)
+        assert (ran.code, words in ran.err) == (2, True)
+
+
+def test_random_buffers_are_written_for_a_benchmark(root: Path, tmp_path: Path) -> None:
+    script = runpy.run_path(str(root / "scripts" / "random_buffers.py"))
+    script["main"](["20", "--out", str(tmp_path)])
+    for name in ("short_20.csv", "heavy_20.csv"):
+        assert len(read_buffers(tmp_path / name)) == 20

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from hybridalloc.cli.output import Step, progress, show, show_json
 from hybridalloc.cli.searching import exit_code
-from hybridalloc.compose import split_singles
 from hybridalloc.errors import InputError, UsageError
 from hybridalloc.interruption import Interruption
 from hybridalloc.io.arena import require_known_ending, write_offsets
@@ -26,6 +25,7 @@ from hybridalloc.report.units import parse_size
 from hybridalloc.static.problem import StaticProblem
 from hybridalloc.static.result import StaticResult
 from hybridalloc.static.solving import DEFAULT_TIME_LIMIT_S, solve_static
+from hybridalloc.static.strategies import static_texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def compare_csv(
         InputError: A file cannot be read.
         UsageError: A strategy or a capacity is none.
     """
-    names = split_singles(strategies)
+    names = static_texts(strategies)
     sizes = [None] if capacities is None else capacities.split(",")
     problems = [(path, read_given_buffers(path, x)) for path in paths for x in sizes]
     rows: list[StaticRecord] = []

@@ -14,6 +14,10 @@ from hybridalloc.benchmarking.measurements import (
     Section,
     sections,
 )
+from hybridalloc.benchmarking.placements import (
+    PlacementSection,
+    placement_sections,
+)
 from hybridalloc.benchmarking.quality import Curve, quality
 from hybridalloc.benchmarking.records import Ending, TrialRecord
 from hybridalloc.benchmarking.summaries import TOLERANCE, Summary, summaries
@@ -68,6 +72,8 @@ class Contents:
     """All that a report says."""
 
     sections: tuple[SectionContents, ...]
+    placements: tuple[PlacementSection, ...]
+    """Of CSV files of buffers."""
     failures: tuple[Fault, ...]
     skipped: tuple[Fault, ...]
     warnings: tuple[Fault, ...]
@@ -103,6 +109,7 @@ class Contents:
         started = sorted(x.started for x in facts)
         return cls(
             sections=found,
+            placements=placement_sections(records),
             failures=(*_faults(records, Ending.FAILED), *_contradictions(found)),
             skipped=_faults(records, Ending.SKIPPED),
             warnings=_warnings(records),
@@ -161,7 +168,7 @@ def _what(record: TrialRecord) -> str:
     trial = record.trial
     seed = "" if trial.is_bound else f", seed {trial.seed}"
     return (
-        f"{trial.strategy} on {trial.name} ({trial.cost_model}, "
+        f"{trial.strategy} on {trial.name} ({trial.cost_model or 'static'}, "
         f"{trial.time_limit_s:g} s{seed})"
     )
 

@@ -8,6 +8,7 @@ from rich.console import RenderableType
 
 from hybridalloc.benchmarking.summaries import Summary
 from hybridalloc.report.benchmark.contents import Contents, SectionContents
+from hybridalloc.report.benchmark.placements import placement_overview
 from hybridalloc.report.tables import new_table, simulated
 from hybridalloc.report.units import MISSING, ratio_text, size_text
 from hybridalloc.report.words import gap_text, plural
@@ -24,6 +25,8 @@ def overview(contents: Contents) -> Iterator[RenderableType]:
             table.add_row(*_cells(summary))
         yield table
         yield ""
+    for placements in contents.placements:
+        yield from placement_overview(placements)
     if contents.missing:
         yield f"{plural(contents.missing, 'trial has', 'trials have')} not run yet"
     if contents.skipped:

@@ -8,6 +8,8 @@ from hybridalloc.benchmarking.comparisons import Group
 from hybridalloc.benchmarking.measurements import BEST, XLA, Section, known
 from hybridalloc.benchmarking.summaries import Gap, Summary
 from hybridalloc.report.benchmark.contents import Contents, Fault, SectionContents
+from hybridalloc.report.benchmark.markdown import table
+from hybridalloc.report.benchmark.placements import placement_page
 from hybridalloc.report.records import geometric_mean
 from hybridalloc.report.units import MISSING, size_text
 from hybridalloc.report.words import gap_text, plural
@@ -53,22 +55,11 @@ def page(contents: Contents, figures: Mapping[str, Sequence[str]]) -> str:
     parts += _faults("Failures", contents.failures)
     for section in contents.sections:
         parts += _section(section, figures.get(section.name, ()), contents.tolerance)
+    for placements in contents.placements:
+        parts += placement_page(placements)
     parts += _faults("Skipped", contents.skipped)
     parts += _faults("Warnings", contents.warnings)
     return "\n".join(parts)
-
-
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]], texts: int = 1) -> str:
-    r"""A table in Markdown: text in the first columns, figures in the others.
-
-    >>> print(table(["a", "b"], [["x|y", "1"]]), end="")
-    | a | b |
-    | --- | ---: |
-    | x\|y | 1 |
-    """
-    lines = [heads, ["---"] * texts + ["---:"] * (len(heads) - texts), *rows]
-    escaped = ([cell.replace("|", "\\|") for cell in line] for line in lines)
-    return "".join(f"| {' | '.join(line)} |\n" for line in escaped)
 
 
 def _circumstances(contents: Contents) -> str:
