@@ -15,6 +15,8 @@ from hybridalloc.problem import CostModel, Problem
 from hybridalloc.program import Access, Buffer, Instruction, Loop, Memory, Program
 from hybridalloc.solver import Incumbent, Outcome, Result, Run, Solver, Status
 from hybridalloc.solving import bounded, solve
+from hybridalloc.static.problem import Gap, StaticBuffer, StaticProblem
+from hybridalloc.static.result import StaticResult
 from hybridalloc.target import Target
 from hybridalloc.verification import OptimalityReport, Verdict, verify
 
@@ -28,6 +30,7 @@ __all__ = [
     "CostModel",
     "Eviction",
     "FirstOf",
+    "Gap",
     "HybridAllocError",
     "Incumbent",
     "InputError",
@@ -45,6 +48,9 @@ __all__ = [
     "Share",
     "Slice",
     "Solver",
+    "StaticBuffer",
+    "StaticProblem",
+    "StaticResult",
     "Status",
     "StrategyError",
     "Target",

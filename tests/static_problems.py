@@ -40,7 +40,7 @@ def small_problems(
     count = draw(st.integers(0, most))
     buffers = [draw(small_buffers(f"b{i}", windows=windows)) for i in range(count)]
     capacity = draw(st.integers(0, 9))
-    reserved = ((3, 4),) if draw(st.sampled_from([False, False, True])) else ()
+    reserved = draw(st.sampled_from([(), (), ((3, 4),), ((5, 7), (1, 2))]))
     return StaticProblem("small", tuple(buffers), capacity, reserved)
 
 

@@ -27,7 +27,7 @@ REQUIRED = ("id", "lower", "upper", "size")
 OPTIONAL = ("alignment", "hint", "gaps", "offset")
 _GAP = re.compile(r"(-?\d+)-(-?\d+)(?:@(\d+):(\d+))?")
 _CAPACITY = re.compile(r".*\.(\d+)\.csv(?:\.gz)?")
-_NUMBER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
+_NUMBER = re.compile(r"[+-]?\d{1,40}", re.ASCII)
 
 
 def read_buffers(path: Path | str, capacity: int | None = None) -> StaticProblem:

@@ -78,7 +78,7 @@ def read_input(
     """
     path = Path(path)
     if holds_buffers(path):
-        raise InputError(path, "expected a program; `solve` and `check` take CSV files")
+        raise InputError(path, "expected a program, not a CSV file of buffers")
     machine = get_target(target) if isinstance(target, str) else target
     if not isinstance(machine, Target | None):
         raise UsageError(f"target {target!r}: expected a target or its name")

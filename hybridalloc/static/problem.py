@@ -120,22 +120,20 @@ class StaticProblem:
         for low, high in self.reserved:
             if not 0 <= low < high < MAX_BYTES:
                 raise ValueError(
-                    f"{self.name}: reserved range [{low}, {high}), expected "
+                    f"reserved range [{low}, {high}), expected "
                     f"0 <= low < high < {MAX_BYTES}"
                 )
         if self.capacity is not None and not 0 <= self.capacity < MAX_BYTES:
-            raise ValueError(
-                f"{self.name}: capacity {self.capacity} is not in [0, {MAX_BYTES})"
-            )
+            raise ValueError(f"capacity {self.capacity} is not in [0, {MAX_BYTES})")
         if self._ample >= MOST_BYTES:
             raise ValueError(
-                f"{self.name}: all buffers together may take {self._ample} bytes, "
+                f"all buffers together may take {self._ample} bytes, "
                 f"expected less than {MOST_BYTES}"
             )
         names = Counter(buffer.name for buffer in self.buffers)
         if len(names) < len(self.buffers):
             twice = names.most_common(1)[0][0]
-            raise ValueError(f"{self.name}: two buffers are called {twice!r}")
+            raise ValueError(f"two buffers are called {twice!r}")
 
     def __len__(self) -> int:
         return len(self.buffers)

@@ -23,6 +23,10 @@ class RaceOptions:
     share: float = 0.4
     """With one worker, the part of the time after which the exact model follows it."""
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.share <= 1:
+            raise ValueError(f"share {self.share} is not in [0, 1]")
+
 
 class Race:
     """Fits, then branch and bound and the exact model: whichever knows first."""

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import ROOT
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from static_problems import exists, least_capacity, small_problems
 
+from hybridalloc import StaticResult, solve
 from hybridalloc.errors import StrategyError, UsageError
 from hybridalloc.io.minimalloc import read_buffers
 from hybridalloc.solver import Status
@@ -191,3 +193,73 @@ def test_the_shared_instances_fit_their_capacities(path: Path) -> None:
 def test_the_example_fits_the_capacity_in_its_name() -> None:
     answer = solve_static(read_buffers(ROOT / "examples" / "static" / "sensor.10.csv"))
     assert (answer.status, answer.peak_bytes) == (Status.OPTIMAL, 10)
+
+
+def test_solve_races_the_strategies_of_a_static_problem_or_a_file() -> None:
+    path = ROOT / "examples" / "static" / "sensor.10.csv"
+    for problem in (path, str(path), read_buffers(path)):
+        result = solve(problem)
+        assert isinstance(result, StaticResult)
+        assert (result.strategy, result.status) == ("race", Status.OPTIMAL)
+        assert result.offsets is not None
+        assert check_offsets(read_buffers(path), result.offsets) == ()
+        assert result.metrics is not None
+        assert result.metrics.peak_bytes == result.peak_bytes == 10
+
+
+def test_solve_takes_the_capacity_of_a_file_and_looks_for_the_least() -> None:
+    path = ROOT / "examples" / "static" / "sensor.10.csv"
+    found = solve(path, "hybrid", capacity=9)
+    assert found.status is Status.INFEASIBLE
+    assert found.infeasibility is not None
+    assert found.infeasibility.instruction == 2
+    least = solve(path, capacity=99, minimize_capacity=True)
+    assert least.metrics is not None
+    assert least.metrics.peak_bytes == 10
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"strategy": "greedy"}, "strategy 'greedy' is for programs"),
+        ({"target": "tpu-v4i"}, "target: says nothing of a static problem"),
+        ({"iterations": 3}, "iterations: says nothing of a static problem"),
+        ({"robust": True}, "robust: says nothing of a static problem"),
+        ({"capacity": "4KiB"}, "capacity '4KiB': expected a whole number"),
+        ({"time_limit": float("nan")}, "time limit nan is not >= 0"),
+        ({"strategy": "race(share=2)"}, "share 2.0 is not in"),
+        ({"strategy": "branch-and-bound(first_nodes=0)"}, "first_nodes 0 is not >= 1"),
+    ],
+)
+def test_solve_refuses_what_says_nothing_of_a_static_problem(
+    options: dict[str, Any], words: str
+) -> None:
+    path = ROOT / "examples" / "static" / "sensor.10.csv"
+    with pytest.raises(UsageError, match=words):
+        solve(path, **options)
+
+
+def test_a_program_has_no_least_capacity(bundled: Path) -> None:
+    with pytest.raises(UsageError, match="minimize_capacity: expected a static"):
+        solve(bundled / "gcn3_train_n4096", "slow", minimize_capacity=True)
+
+
+@pytest.mark.parametrize("strategy", ["fits", "packing"])
+def test_hints_that_fit_are_taken(strategy: str) -> None:
+    """Alone, first fit places the larger buffer at 0."""
+    a = StaticBuffer("a", 4, 0, 3, hint=0)
+    b = StaticBuffer("b", 6, 0, 3, hint=4)
+    assert solve_static(StaticProblem("hints", (a, b), 10), strategy).offsets == (0, 4)
+
+
+def test_hints_that_do_not_fit_are_passed_over() -> None:
+    a = StaticBuffer("a", 4, 0, 3, hint=9)
+    b = StaticBuffer("b", 6, 0, 3, hint=90)
+    answer = solve_static(StaticProblem("hints", (a, b), 10), "fits")
+    assert answer.status is Status.OPTIMAL
+
+
+def test_what_all_buffers_take_together_is_limited() -> None:
+    buffers = tuple(StaticBuffer(f"b{i}", 2**52, 0, 3) for i in range(300))
+    with pytest.raises(ValueError, match="all buffers together may take"):
+        StaticProblem("huge", buffers)

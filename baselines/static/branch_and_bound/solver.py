@@ -31,6 +31,10 @@ class Options:
     first_nodes: int = 20_000
     """The nodes that each order has at first; twice as many each further time."""
 
+    def __post_init__(self) -> None:
+        if self.first_nodes < 1:
+            raise ValueError(f"first_nodes {self.first_nodes} is not >= 1")
+
 
 class BranchAndBound:
     """Canonical placements, depth first; complete where buffers have no windows."""
@@ -50,8 +54,10 @@ class BranchAndBound:
             units = units_for(kept)
             descents = _descents(kept, units, run.seed)
             found = rotate(descents, self._options.first_nodes, run)
-            if found is None or found.offsets is None:
-                return Placement(is_impossible=found is not None, found_by=NAME)
+            if found is None:
+                return UNDECIDED
+            if found.offsets is None:
+                return Placement(is_impossible=True, found_by=NAME)
             for i, offset in zip(live, found.offsets.tolist(), strict=True):
                 offsets[i] = offset * units.unit
         return Placement(tuple(offsets), found_by=NAME)
