@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import FunctionType
@@ -51,6 +52,17 @@ def note_of(what: str) -> Path | None:
     except RuntimeError:
         return None
     return Path(cache.cache_path) / f"{digest[:32]}.note"
+
+
+def once(what: str, work: Callable[[], object]) -> None:
+    """Do what compiles code, unless it has been done here, as the sources are now."""
+    note = note_of(what)
+    if note is not None and note.exists():
+        return
+    work()
+    if note is not None:
+        with suppress(OSError):
+            note.touch()
 
 
 def _undisturbed(compile_for: Callable[..., Any]) -> Callable[..., Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
+from functools import partial
 
 from hybridalloc.compose import (
     BestOf,
@@ -16,7 +16,7 @@ from hybridalloc.compose import (
     Within,
     as_solver,
 )
-from hybridalloc.jit import note_of
+from hybridalloc.jit import once
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.program import Access, Buffer, Instruction, Loop, Program
@@ -50,20 +50,15 @@ def rehearse(strategy: str) -> None:
         kind = f"{type(part).__module__}.{type(part).__qualname__}"
         if kind not in _rehearsed:
             _rehearsed.add(kind)
-            _rehearse(part, note_of(kind))
+            once(kind, partial(_rehearse, part))
 
 
-def _rehearse(part: Solver, note: Path | None) -> None:
-    """Let a solver solve the tiny program, unless a note says that it has."""
-    if note is not None and note.exists():
-        return
+def _rehearse(part: Solver) -> None:
+    """Let a solver solve the tiny program."""
     problem = _problem()
     simulate(problem, MemoryMap())
     with suppress(Exception):
         part.solve(problem, Run(iterations=ITERATIONS))
-    if note is not None:
-        with suppress(OSError):
-            note.touch()
 
 
 def _parts(solver: Solver) -> Iterator[Solver]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hybridalloc import rehearsal
+from hybridalloc import jit, rehearsal
 from hybridalloc.checker import check
 from hybridalloc.compose import as_solver
 from hybridalloc.errors import UsageError
@@ -45,7 +45,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
     """What every strategy is, for now, on a machine that keeps nothing."""
     solver = Watched()
     monkeypatch.setattr(rehearsal, "as_solver", lambda text: solver)
-    monkeypatch.setattr(rehearsal, "note_of", lambda text: None)
+    monkeypatch.setattr(jit, "note_of", lambda text: None)
     return solver
 
 
@@ -54,7 +54,7 @@ def test_what_others_have_written_is_not_rehearsed(
 ) -> None:
     solver = Foreign()
     monkeypatch.setattr(rehearsal, "as_solver", lambda text: solver)
-    monkeypatch.setattr(rehearsal, "note_of", lambda text: None)
+    monkeypatch.setattr(jit, "note_of", lambda text: None)
     rehearse("a strategy of another package")
     assert not solver.asked
 
@@ -62,7 +62,7 @@ def test_what_others_have_written_is_not_rehearsed(
 def test_what_is_noted_is_not_rehearsed_again(
     watched: Watched, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(rehearsal, "note_of", lambda text: tmp_path / "note")
+    monkeypatch.setattr(jit, "note_of", lambda text: tmp_path / "note")
     rehearse("a strategy on a new machine")
     monkeypatch.setattr(rehearsal, "_rehearsed", set())
     rehearse("a strategy on a new machine")

@@ -15,8 +15,9 @@ from hybridalloc.packing.gaps import nothing
 from hybridalloc.packing.kernel import NOWHERE
 from hybridalloc.packing.order import Order, sort
 from hybridalloc.packing.pack import AT_ONCE, Fit
+from hybridalloc.solver import Run
 from hybridalloc.static.problem import StaticBuffer, StaticProblem
-from hybridalloc.static.solver import UNDECIDED, Placement, StaticRun
+from hybridalloc.static.solver import UNDECIDED, Placement
 
 ORDERS = (
     Order.SIZE,
@@ -79,7 +80,7 @@ class Placer:
         order: Order,
         fit: Fit,
         capacity: int,
-        run: StaticRun,
+        run: Run,
         *,
         by_hints: bool = False,
     ) -> Ints | None:
@@ -117,7 +118,7 @@ class Fits:
         self.config = config or FitsOptions()
         self._last: tuple[tuple[StaticBuffer, ...], Placer] | None = None
 
-    def solve(self, problem: StaticProblem, run: StaticRun) -> Placement:
+    def solve(self, problem: StaticProblem, run: Run) -> Placement:
         """Look for offsets within the capacity; proves nothing."""
         placer, capacity = self._placer(problem), problem.room
         orders = [self.config.order] if self.config.order else ORDERS

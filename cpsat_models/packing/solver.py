@@ -10,9 +10,10 @@ from ortools.sat.python import cp_model
 
 from hybridalloc.beside import beside
 from hybridalloc.cpsat_models.packing.model import PackingModel
+from hybridalloc.solver import Run
 from hybridalloc.static.parts import parts_of
 from hybridalloc.static.problem import StaticProblem
-from hybridalloc.static.solver import UNDECIDED, Placement, StaticRun
+from hybridalloc.static.solver import UNDECIDED, Placement
 
 NAME = "packing"
 
@@ -31,7 +32,7 @@ class Packing:
     def __init__(self, config: PackingOptions | None = None) -> None:
         self.config = config or PackingOptions()
 
-    def solve(self, problem: StaticProblem, run: StaticRun) -> Placement:
+    def solve(self, problem: StaticProblem, run: Run) -> Placement:
         """Look for offsets within the capacity, or a proof that there are none."""
         offsets = {x.name: x.offset or 0 for x in problem.buffers}
         for part in parts_of(problem.buffers):
@@ -50,7 +51,7 @@ class Packing:
         return Placement(tuple(offsets.values()), found_by=NAME)
 
 
-def _solve(model: PackingModel, run: StaticRun) -> tuple[object, cp_model.CpSolver]:
+def _solve(model: PackingModel, run: Run) -> tuple[object, cp_model.CpSolver]:
     """Run CP-SAT, with an ear for Ctrl-C and for the end of the run."""
     solver = cp_model.CpSolver()
     parameters = solver.parameters

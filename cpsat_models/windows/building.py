@@ -196,9 +196,7 @@ def _end(accesses: Iterator[Access], name: str, cycles: float) -> Instruction:
     return Instruction(name, 0.0, every, 0, (slow, Observation(fast, 0.0)))
 
 
-def _longest_s(
-    problem: Problem, window: range, crossings: Sequence[Crossing]
-) -> float:
+def _longest_s(problem: Problem, window: range, crossings: Sequence[Crossing]) -> float:
     """Seconds that the window takes at most under the present map."""
     target = problem.target
     seconds = 0.0

@@ -9,8 +9,9 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 
 from hybridalloc.beside import beside
+from hybridalloc.solver import Run
 from hybridalloc.static.problem import StaticProblem
-from hybridalloc.static.solver import UNDECIDED, Placement, StaticRun, StaticSolver
+from hybridalloc.static.solver import UNDECIDED, Placement, StaticSolver
 from hybridalloc.static.strategies import static_solver
 
 
@@ -35,7 +36,7 @@ class Race:
         self.config = config or RaceOptions()
         self._fits = static_solver("fits")
 
-    def solve(self, problem: StaticProblem, run: StaticRun) -> Placement:
+    def solve(self, problem: StaticProblem, run: Run) -> Placement:
         """Look for offsets within the capacity, or a proof that there are none."""
         found = self._fits.solve(problem, run)
         if found.is_answer or run.expired:
@@ -49,7 +50,7 @@ class Race:
         return found if found.is_answer else _exact(problem, run)
 
     def _together(
-        self, searching: StaticSolver, problem: StaticProblem, run: StaticRun
+        self, searching: StaticSolver, problem: StaticProblem, run: Run
     ) -> Placement:
         """Branch and bound, joined later by the exact model with one worker."""
         over = threading.Event()
@@ -79,11 +80,11 @@ class Race:
         return results[0] if results[0].is_answer else _exact(problem, run)
 
 
-def _exact(problem: StaticProblem, run: StaticRun) -> Placement:
+def _exact(problem: StaticProblem, run: Run) -> Placement:
     if run.expired:
         return UNDECIDED
     return static_solver("packing").solve(problem, run)
 
 
-def _either(run: StaticRun, over: threading.Event) -> Callable[[], bool]:
+def _either(run: Run, over: threading.Event) -> Callable[[], bool]:
     return lambda: run.is_over() or over.is_set()

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from hybridalloc.solver import Run
 from hybridalloc.static.load import lower_bound, peak_of
 from hybridalloc.static.problem import StaticBuffer, StaticProblem
 from hybridalloc.static.proofs import StaticInfeasibility
-from hybridalloc.static.solver import StaticRun, StaticSolver
+from hybridalloc.static.solver import StaticSolver
 from hybridalloc.static.units import unit_of
 
 
 def reduced(
-    problem: StaticProblem, solver: StaticSolver, run: StaticRun
+    problem: StaticProblem, solver: StaticSolver, run: Run
 ) -> StaticInfeasibility:
     """Why no offsets fit, as exhaustive search has proven.
 
@@ -50,7 +51,7 @@ def _without(
     count: int,
     problem: StaticProblem,
     solver: StaticSolver,
-    run: StaticRun,
+    run: Run,
 ) -> list[StaticBuffer]:
     """What is left after leaving out so many in turn where the rest does not fit."""
     start = 0

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from functools import partial
 
-from hybridalloc.jit import note_of
+from hybridalloc.jit import once
+from hybridalloc.solver import Run
 from hybridalloc.static.problem import StaticBuffer, StaticProblem
-from hybridalloc.static.solver import StaticRun
 from hybridalloc.static.strategies import static_solver
 
 _PARTS = {"race": ("fits", "branch-and-bound"), "packing": ()}
@@ -29,13 +29,7 @@ def rehearse(text: str) -> None:
         return
     _rehearsed.add(name)
     for part in _PARTS.get(name, (name,)):
-        solver = static_solver(part)
-        note = note_of(f"static:{part}")
-        if note is None or not note.exists():
-            solver.solve(_PROBLEM, StaticRun())
-            if note is not None:
-                with suppress(OSError):
-                    note.touch()
+        once(f"static:{part}", partial(static_solver(part).solve, _PROBLEM, Run()))
 
 
 _PROBLEM = StaticProblem(

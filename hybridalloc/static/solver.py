@@ -2,35 +2,11 @@
 
 from __future__ import annotations
 
-import math
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from hybridalloc.solver import Run
 from hybridalloc.static.problem import StaticProblem
-
-
-def _never() -> bool:
-    return False
-
-
-@dataclass(frozen=True, slots=True)
-class StaticRun:
-    """How one run of a strategy goes."""
-
-    deadline: float = math.inf
-    """When to be done, in seconds of ``time.monotonic()``."""
-    seed: int = 0
-    workers: int = 1
-    """How many threads may work at a time."""
-    is_over: Callable[[], bool] = _never
-    """Whether to be done before the deadline."""
-
-    @property
-    def expired(self) -> bool:
-        """Whether to be done now."""
-        return time.monotonic() >= self.deadline or self.is_over()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +33,13 @@ UNDECIDED = Placement()
 class StaticSolver(Protocol):
     """A strategy for static allocation."""
 
-    def solve(self, problem: StaticProblem, run: StaticRun) -> Placement:
+    def solve(self, problem: StaticProblem, run: Run) -> Placement:
         """Look for offsets within the capacity.
 
         It neither prints nor checks itself.
 
         Args:
             problem: What to place; its capacity is given.
-            run: Limits and seed.
+            run: A deadline, a seed and workers; there are no maps to start from.
         """
         ...

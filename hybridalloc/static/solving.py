@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hybridalloc.errors import StrategyError, UsageError
-from hybridalloc.solver import Metrics, Status
+from hybridalloc.solver import Metrics, Run, Status
 from hybridalloc.static.checker import check_offsets
 from hybridalloc.static.load import Peak, lower_bound, peak_of
 from hybridalloc.static.problem import StaticBuffer, StaticProblem
 from hybridalloc.static.proofs import StaticInfeasibility, refute
 from hybridalloc.static.reduction import reduced
 from hybridalloc.static.result import StaticResult
-from hybridalloc.static.solver import UNDECIDED, Placement, StaticRun, StaticSolver
+from hybridalloc.static.solver import UNDECIDED, Placement, StaticSolver
 from hybridalloc.static.strategies import (
     DEFAULT_STRATEGY,
     static_solver,
@@ -75,7 +75,7 @@ def solve_static(
         rehearse(name)
     else:
         name, solver = type(strategy).__name__, strategy
-    run = StaticRun(time.monotonic() + time_limit, seed, workers)
+    run = Run(time.monotonic() + time_limit, seed, workers)
     search = _Search(problem, solver, run, name)
     try:
         search.decide()
@@ -90,7 +90,7 @@ class _Search:
     """What is known so far of a problem's answer."""
 
     def __init__(
-        self, problem: StaticProblem, solver: StaticSolver, run: StaticRun, name: str
+        self, problem: StaticProblem, solver: StaticSolver, run: Run, name: str
     ) -> None:
         self._problem, self._solver, self._run, self._name = problem, solver, run, name
         self._started = time.monotonic()
@@ -139,7 +139,7 @@ class _Search:
             self._bound = max(self._bound, capacity + self._unit)
         return found.is_answer
 
-    def _try(self, capacity: int | None, run: StaticRun) -> Placement:
+    def _try(self, capacity: int | None, run: Run) -> Placement:
         """Run the strategy; its offsets, if any, have passed the checker."""
         if run.expired:
             return UNDECIDED

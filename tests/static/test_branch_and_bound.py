@@ -12,9 +12,10 @@ from hybridalloc.baselines.static.branch_and_bound.descent import Descent, keys_
 from hybridalloc.baselines.static.branch_and_bound.sections import sections_of
 from hybridalloc.baselines.static.branch_and_bound.solver import ORDERS, BranchAndBound
 from hybridalloc.baselines.static.branch_and_bound.tree import FAILED, GOING_ON
+from hybridalloc.solver import Run
 from hybridalloc.static.problem import Gap, StaticBuffer, StaticProblem
 from hybridalloc.static.proofs import refute
-from hybridalloc.static.solver import UNDECIDED, StaticRun
+from hybridalloc.static.solver import UNDECIDED
 from hybridalloc.static.units import units_for
 
 
@@ -86,14 +87,14 @@ def test_a_search_that_stops_and_goes_on_finds_the_same(nodes: int) -> None:
 
 def test_the_same_seed_and_one_worker_give_the_same_offsets() -> None:
     problem = replace(random_problem(60, 2), capacity=400)
-    one, other = (BranchAndBound().solve(problem, StaticRun(seed=5)) for _ in "ab")
+    one, other = (BranchAndBound().solve(problem, Run(seed=5)) for _ in "ab")
     assert one == other
 
 
 def test_windows_are_left_to_others() -> None:
     buffer = StaticBuffer("a", 8, 0, 9, gaps=(Gap(3, 6, (0, 2)),))
     problem = StaticProblem("p", (buffer,), 8)
-    assert BranchAndBound().solve(problem, StaticRun()) == UNDECIDED
+    assert BranchAndBound().solve(problem, Run()) == UNDECIDED
 
 
 def test_the_deadline_is_kept() -> None:
@@ -102,6 +103,6 @@ def test_the_deadline_is_kept() -> None:
         sum(x.size for x in problem.buffers if x.start <= t < x.end) for t in range(60)
     )
     started = time.monotonic()
-    run = StaticRun(deadline=started + 0.5, workers=2)
+    run = Run(deadline=started + 0.5, workers=2)
     BranchAndBound().solve(replace(problem, capacity=load), run)
     assert time.monotonic() < started + 10

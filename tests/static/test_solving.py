@@ -13,10 +13,10 @@ from static_problems import exists, least_capacity, small_problems
 from hybridalloc import StaticResult, solve
 from hybridalloc.errors import StrategyError, UsageError
 from hybridalloc.io.minimalloc import read_buffers
-from hybridalloc.solver import Status
+from hybridalloc.solver import Run, Status
 from hybridalloc.static.checker import check_offsets
 from hybridalloc.static.problem import Gap, StaticBuffer, StaticProblem
-from hybridalloc.static.solver import Placement, StaticRun
+from hybridalloc.static.solver import Placement
 from hybridalloc.static.solving import solve_static
 
 INSTANCES = ROOT.parent / "shared" / "instances" / "minimalloc"
@@ -171,7 +171,7 @@ def test_a_time_out_is_unknown_and_never_infeasible() -> None:
 
 def test_offsets_that_break_a_rule_are_a_strategy_s_defect() -> None:
     class Wrong:
-        def solve(self, problem: StaticProblem, run: StaticRun) -> Placement:
+        def solve(self, problem: StaticProblem, run: Run) -> Placement:
             return Placement((0,) * len(problem))
 
     with pytest.raises(StrategyError, match="both from instant 1"):

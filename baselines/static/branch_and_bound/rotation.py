@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from hybridalloc.baselines.static.branch_and_bound.descent import Descent
-from hybridalloc.static.solver import StaticRun
+from hybridalloc.solver import Run
 
 AT_ONCE = 10_000
 """So many nodes are visited between two looks at the clock."""
@@ -30,9 +30,7 @@ class _Turn:
     """Whether it is the last of its round."""
 
 
-def rotate(
-    descents: Iterator[Descent], first_nodes: int, run: StaticRun
-) -> Descent | None:
+def rotate(descents: Iterator[Descent], first_nodes: int, run: Run) -> Descent | None:
     """Let searches take turns, each twice as long as the one before.
 
     Args:
@@ -49,9 +47,7 @@ def rotate(
 class _Rotation:
     """The searches whose turn is still to come."""
 
-    def __init__(
-        self, descents: Iterator[Descent], first_nodes: int, run: StaticRun
-    ) -> None:
+    def __init__(self, descents: Iterator[Descent], first_nodes: int, run: Run) -> None:
         self._descents, self._run = descents, run
         first = list(islice(descents, FIRST))
         self._waiting = deque(_Turn(x, first_nodes, x is first[-1]) for x in first)

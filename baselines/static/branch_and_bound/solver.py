@@ -11,8 +11,9 @@ import numpy as np
 from hybridalloc.baselines.static.branch_and_bound.descent import Descent, keys_of
 from hybridalloc.baselines.static.branch_and_bound.rotation import rotate
 from hybridalloc.baselines.static.branch_and_bound.sections import sections_of
+from hybridalloc.solver import Run
 from hybridalloc.static.problem import StaticProblem
-from hybridalloc.static.solver import UNDECIDED, Placement, StaticRun
+from hybridalloc.static.solver import UNDECIDED, Placement
 from hybridalloc.static.units import Units, units_for
 
 NAME = "branch-and-bound"
@@ -42,7 +43,7 @@ class BranchAndBound:
     def __init__(self, config: Options | None = None) -> None:
         self._options = config or Options()
 
-    def solve(self, problem: StaticProblem, run: StaticRun) -> Placement:
+    def solve(self, problem: StaticProblem, run: Run) -> Placement:
         """Look for offsets within the capacity, or a proof that there are none."""
         live = [i for i, x in enumerate(problem.buffers) if x.rectangles]
         if problem.has_windows or len(live) > self._options.most_buffers:
