@@ -12,12 +12,14 @@ from hybridalloc.checker import Violation
 from hybridalloc.checker import check as violations_of
 from hybridalloc.cli.endings import Exit
 from hybridalloc.cli.options import (
+    BUFFERS,
     PROGRAM,
     Capacity,
     GivenMap,
     Input,
     Json,
     Model,
+    Reserve,
     TargetName,
     given_map,
     read_given,
@@ -50,6 +52,7 @@ def check(
         bool,
         typer.Option("--oracle", help="Also execute the program, word by word."),
     ] = False,
+    reserve: Reserve = None,
     as_json: Json = False,
 ) -> int:
     """Check a memory map and name each violation; exit code 1 if there is one.
@@ -58,7 +61,9 @@ def check(
     """
     if holds_buffers(input_path):
         require_unset(PROGRAM, target=target, oracle=oracle)
-        return check_csv(input_path, map_path, capacity, as_json=as_json)
+        given = (input_path, map_path, capacity, reserve or ())
+        return check_csv(*given, as_json=as_json)
+    require_unset(BUFFERS, reserve=reserve)
     with progress() as step:
         problem = read_given(step, input_path, target, None, capacity)
         memory_map = given_map(map_path, problem)

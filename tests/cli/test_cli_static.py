@@ -62,6 +62,13 @@ def test_what_is_reserved_stays_free(command: Command, sensor: Path) -> None:
     options = ["--capacity", "99", "--minimize-capacity", "--reserve", "0:4"]
     found = json.loads(command("solve", sensor, *options, "--json").out)
     assert found["peak_bytes"] == 14
+    out = sensor.parent / "offsets.csv"
+    command("solve", sensor, *options, "--out", out)
+    given = ["check", sensor, out, "--capacity", "99"]
+    assert command(*given, "--reserve", "0:4").code == 0
+    assert (
+        "takes bytes of the reserved [4, 5)" in command(*given, "--reserve", "4:5").out
+    )
 
 
 def test_offsets_are_written_in_three_formats(

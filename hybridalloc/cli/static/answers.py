@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from hybridalloc.cli.options import size_or_none
 from hybridalloc.cli.output import Step, progress, show, show_json
 from hybridalloc.cli.searching import exit_code
 from hybridalloc.errors import InputError, UsageError
@@ -72,7 +73,7 @@ def solve_csv(
         require_writable(out)
     with progress() as step:
         step(f"{short_name(str(path))}: {strategy}")
-        problem = _reserving(read_given_buffers(path, capacity), reserved)
+        problem = read_given_buffers(path, capacity, reserved)
         result = given.run(problem, strategy)
     written, failure = _write(out, problem, result)
     row = static_record(str(path), result)
@@ -121,14 +122,25 @@ def compare_csv(
     return exit_code(rows)
 
 
-def read_given_buffers(path: Path, capacity: str | None) -> StaticProblem:
+def read_given_buffers(
+    path: Path, capacity: str | None, reserved: Sequence[str] = ()
+) -> StaticProblem:
     """The buffers in a file, with the capacity in its name if none is given.
+
+    Args:
+        path: The file.
+        capacity: A size.
+        reserved: Ranges of bytes that no buffer may touch, such as ``0:4KiB``.
 
     Raises:
         InputError: The file cannot be read.
-        UsageError: The capacity is no size.
+        UsageError: The capacity is no size, or a range is none.
     """
-    return read_buffers(path, None if capacity is None else parse_size(capacity))
+    problem = read_buffers(path, size_or_none(capacity))
+    try:
+        return replace(problem, reserved=tuple(map(_range, reserved)))
+    except ValueError as error:
+        raise UsageError(f"--reserve: {error}") from error
 
 
 def _rows(
@@ -144,15 +156,7 @@ def _rows(
             step("", advance=1)
 
 
-def _reserving(problem: StaticProblem, texts: Sequence[str]) -> StaticProblem:
-    try:
-        return replace(problem, reserved=tuple(map(_range, texts)))
-    except ValueError as error:
-        raise UsageError(f"--reserve: {error}") from error
-
-
 def _range(text: str) -> tuple[int, int]:
-    """The range of bytes that a text such as ``0:4KiB`` says."""
     low, colon, high = text.partition(":")
     if not colon:
         raise UsageError(f"--reserve {text!r}: expected LOW:HIGH, such as 0:4KiB")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -17,7 +18,12 @@ from hybridalloc.static.problem import StaticProblem
 
 
 def check_csv(
-    path: Path, offsets_path: str, capacity: str | None, *, as_json: bool
+    path: Path,
+    offsets_path: str,
+    capacity: str | None,
+    reserved: Sequence[str],
+    *,
+    as_json: bool,
 ) -> int:
     """Check the offsets in a CSV file, and name each rule that they break.
 
@@ -25,13 +31,14 @@ def check_csv(
         path: The buffers.
         offsets_path: The same buffers, in any order, with an offset each.
         capacity: Bytes, if not those in the first file's name.
+        reserved: Ranges of bytes that no buffer may touch.
         as_json: Whether to print JSON.
 
     Raises:
         InputError: A file cannot be read, or the second lacks an offset.
-        UsageError: The capacity is no size.
+        UsageError: The capacity is no size, or a range is none.
     """
-    problem = read_given_buffers(path, capacity)
+    problem = read_given_buffers(path, capacity, reserved)
     violations = check_offsets(problem, _offsets(problem, offsets_path))
     if as_json:
         verdict = {
