@@ -5,9 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
+from hybridalloc.compose import as_solver, name_of
 from hybridalloc.errors import StrategyError, UsageError
-from hybridalloc.solver import Metrics, Run, Status
+from hybridalloc.solver import Metrics, Run, Solver, Status
 from hybridalloc.static.checker import check_offsets
 from hybridalloc.static.load import Peak, lower_bound, peak_of
 from hybridalloc.static.problem import StaticBuffer, StaticProblem
@@ -74,8 +76,9 @@ def solve_static(
         solver = static_solver(name)
         rehearse(name)
     else:
-        name, solver = type(strategy).__name__, strategy
-    run = Run(time.monotonic() + time_limit, seed, workers)
+        solver = cast(StaticSolver, as_solver(cast(Solver, strategy)))
+        name = name_of(cast(Solver, strategy))
+    run = Run(time.monotonic() + time_limit, seed=seed, workers=workers)
     search = _Search(problem, solver, run, name)
     try:
         search.decide()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from hybridalloc.io.minimalloc import read_buffers
 from hybridalloc.solver import Run, Status
 from hybridalloc.static.checker import check_offsets
 from hybridalloc.static.problem import Gap, StaticBuffer, StaticProblem
-from hybridalloc.static.solver import Placement
+from hybridalloc.static.solver import UNDECIDED, Placement
 from hybridalloc.static.solving import solve_static
 
 INSTANCES = ROOT.parent / "shared" / "instances" / "minimalloc"
@@ -176,6 +177,26 @@ def test_offsets_that_break_a_rule_are_a_strategy_s_defect() -> None:
 
     with pytest.raises(StrategyError, match="both from instant 1"):
         solve_static(problem_of((4, 0, 2), (4, 1, 3), capacity=8), Wrong())
+
+
+def test_a_strategy_is_told_the_limits_and_the_seed() -> None:
+    runs: list[Run] = []
+
+    class Watched:
+        def solve(self, problem: StaticProblem, run: Run) -> Placement:
+            runs.append(run)
+            return UNDECIDED
+
+    problem, begun = problem_of((4, 0, 2), capacity=8), time.monotonic()
+    answer = solve_static(problem, Watched(), time_limit=30, seed=7, workers=3)
+    assert (answer.strategy, answer.status) == ("Watched", Status.UNKNOWN)
+    assert [(x.seed, x.workers, x.iterations) for x in runs] == [(7, 3, None)]
+    assert begun + 30 <= runs[0].deadline <= begun + 60
+
+
+def test_what_is_no_solver_is_refused() -> None:
+    with pytest.raises(UsageError, match="expected a name or a solver object"):
+        solve(problem_of((4, 0, 2), capacity=8), Placement())  # type: ignore[arg-type]
 
 
 def test_a_wrong_name_suggests_the_nearest() -> None:
