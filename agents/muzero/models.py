@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 
 import numpy as np
 import torch
@@ -15,6 +16,15 @@ from hybridalloc.agents.muzero.perception import Seen
 from hybridalloc.arrays import Floats, Ints
 from hybridalloc.game import Action
 from hybridalloc.game.fast import FastGame, Position
+
+
+class ModelKind(StrEnum):
+    """What the search plans with."""
+
+    LEARNED = "learned"
+    """The network's own model, as in MuZero."""
+    GAME = "game"
+    """The game itself: slower and exact."""
 
 
 class LearnedModel:

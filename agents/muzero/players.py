@@ -8,11 +8,10 @@ import numpy as np
 
 from hybridalloc.agents.muzero.deciding import Decider, Decision, SearchDecider
 from hybridalloc.agents.muzero.model import Model
-from hybridalloc.agents.muzero.models import GameModel, LearnedModel
+from hybridalloc.agents.muzero.models import GameModel, LearnedModel, ModelKind
 from hybridalloc.agents.muzero.network import Network
 from hybridalloc.agents.muzero.observing import Observations, Observing
 from hybridalloc.agents.muzero.programs import Entry
-from hybridalloc.agents.muzero.strategy import ModelKind
 from hybridalloc.agents.muzero.training_config import TrainConfig
 from hybridalloc.arrays import Floats
 from hybridalloc.game.fast import Position

@@ -27,6 +27,10 @@ class Purpose(IntEnum):
     VARY = 4
 
 
+def _never() -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Limit:
     """When training ends."""
@@ -35,11 +39,13 @@ class Limit:
     """Steps of learning, in all sittings."""
     deadline: float = math.inf
     """In seconds of ``time.monotonic()``."""
+    is_cut: Callable[[], bool] = _never
+    """Whether somebody else wants it to end."""
 
     @property
     def expired(self) -> bool:
         """Whether the time is over."""
-        return time.monotonic() >= self.deadline
+        return time.monotonic() >= self.deadline or self.is_cut()
 
 
 class Source(Protocol):

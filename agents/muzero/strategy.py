@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -15,8 +14,9 @@ import torch
 
 from hybridalloc.agents.muzero.checkpoint import load_network
 from hybridalloc.agents.muzero.deciding import Decider, PolicyDecider, SearchDecider
+from hybridalloc.agents.muzero.finetuning import finetuned
 from hybridalloc.agents.muzero.model import Model
-from hybridalloc.agents.muzero.models import GameModel, LearnedModel
+from hybridalloc.agents.muzero.models import GameModel, LearnedModel, ModelKind
 from hybridalloc.agents.muzero.network import Network
 from hybridalloc.agents.muzero.observing import Observing
 from hybridalloc.agents.muzero.programs import BOUND_S, EXTENDED, scale_s
@@ -29,6 +29,7 @@ from hybridalloc.game.fast import FastGame, Position
 from hybridalloc.game.fixing import fixed
 from hybridalloc.game.listing import listing_s
 from hybridalloc.game.playback import playback
+from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.ranges import require_within
 from hybridalloc.simulator import Simulator
@@ -40,15 +41,6 @@ EPISODES = 256
 """Games where neither a deadline nor their number is given."""
 BOUND_SHARE = 0.1
 """The share of the time that the bound may take which the game as a model needs."""
-
-
-class ModelKind(StrEnum):
-    """What the search plans with."""
-
-    LEARNED = "learned"
-    """The network's own model, as in MuZero."""
-    GAME = "game"
-    """The game itself: slower and exact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +70,15 @@ class MuZeroConfig:
     """From which probability of an action on there is no search."""
     model: ModelKind = ModelKind.LEARNED
     """What the search plans with: `learned` or `game`."""
+    finetune: int = 0
+    """Steps that the network first learns this very program for, at most half of the
+    time; 0 plays with the weights as they are."""
 
     def __post_init__(self) -> None:
         require_within("batch", self.batch, 1)
         require_within("simulations", self.simulations, 1)
         require_within("sure", self.sure, 0, 1)
+        require_within("finetune", self.finetune, 0)
         object.__setattr__(self, "model", ModelKind(self.model))
 
 
@@ -117,6 +113,9 @@ class MuZero:
     def solve(self, problem: Problem, run: Run) -> Outcome:
         """Play games side by side until the run is over."""
         network = _network(self.config.weights)
+        if self.config.finetune:
+            network, known = finetuned(problem, run, network, self.config.finetune)
+            run = _starting(problem, run, known)
         random = np.random.default_rng(run.seed)
 
         def decider(game: FastGame) -> Decider:
@@ -193,6 +192,14 @@ def _played(
             observing,
             lambda: run.expired,
         )
+
+
+def _starting(problem: Problem, run: Run, known: MemoryMap | None) -> Run:
+    """The run with the better of its warm start and another map that is known."""
+    maps = [x for x in (run.warm_start, known) if x is not None]
+    simulator = Simulator(problem)
+    best = min(maps, key=lambda x: simulator.simulate(x).time_s, default=None)
+    return replace(run, warm_start=best)
 
 
 def _network(weights: str) -> Network:

@@ -11,9 +11,9 @@ from hybridalloc.agents.muzero.curriculum import CurriculumConfig
 from hybridalloc.agents.muzero.demonstrations import DemonstrationConfig
 from hybridalloc.agents.muzero.learner import LearnerConfig
 from hybridalloc.agents.muzero.loss import LossConfig
+from hybridalloc.agents.muzero.models import ModelKind
 from hybridalloc.agents.muzero.replay import ReplayConfig
 from hybridalloc.agents.muzero.search import SearchConfig
-from hybridalloc.agents.muzero.strategy import ModelKind
 from hybridalloc.ranges import require_within
 
 

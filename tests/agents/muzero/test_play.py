@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -12,14 +13,13 @@ from muzero_cases import TINY
 from hybridalloc import MemoryMap, Problem, solve
 from hybridalloc.agents.muzero.checkpoint import save_network
 from hybridalloc.agents.muzero.deciding import Decider, PolicyDecider, SearchDecider
-from hybridalloc.agents.muzero.models import GameModel, LearnedModel
+from hybridalloc.agents.muzero.models import GameModel, LearnedModel, ModelKind
 from hybridalloc.agents.muzero.network import Network
 from hybridalloc.agents.muzero.observing import Observing
 from hybridalloc.agents.muzero.play import play
 from hybridalloc.agents.muzero.programs import Entry, prepare
 from hybridalloc.agents.muzero.search import SearchConfig
 from hybridalloc.agents.muzero.strategy import (
-    ModelKind,
     MuZero,
     MuZeroConfig,
     Policy,
@@ -128,6 +128,21 @@ def test_the_agent_answers_with_a_valid_map_by_its_seed(
     assert one.map == again.map
     assert one.time is not None
     assert one.time < Simulator(problem).slow_s
+
+
+def test_the_agent_may_learn_the_program_first(problem: Problem, weights: str) -> None:
+    solver = MuZero(MuZeroConfig(weights, simulations=2, finetune=2))
+    one, again = (solve(problem, solver, iterations=4, seed=1) for _ in range(2))
+    assert one.map is not None
+    assert not check(problem, one.map)
+    assert one.map == again.map
+    begun = time.monotonic()
+    solver = MuZero(MuZeroConfig(weights, simulations=2, finetune=10**9))
+    found = solve(problem, solver, time_limit=2, warm_start=one.map)
+    assert time.monotonic() - begun < 20
+    assert found.time is not None
+    assert one.time is not None
+    assert found.time <= one.time
 
 
 def test_a_warm_start_is_never_lost(problem: Problem, weights: str) -> None:

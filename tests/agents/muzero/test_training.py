@@ -17,11 +17,11 @@ from training_cases import DEAD_ENDS, SHORT
 
 from hybridalloc.agents.muzero.checkpoint import load_network
 from hybridalloc.agents.muzero.learner import Learner
+from hybridalloc.agents.muzero.models import ModelKind
 from hybridalloc.agents.muzero.run import Run, begin_run, open_run
 from hybridalloc.agents.muzero.run_folder import RunFolder, read_lines
 from hybridalloc.agents.muzero.session import Sitting, locked, train
 from hybridalloc.agents.muzero.sources import Limit
-from hybridalloc.agents.muzero.strategy import ModelKind
 from hybridalloc.agents.muzero.training_config import TrainConfig
 from hybridalloc.checker import check
 from hybridalloc.errors import InputError, UsageError

@@ -1,0 +1,62 @@
+"""Fine-tuning: the network learns the very program that it is to play, before it does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hybridalloc.agents.muzero.checkpoint import load_network
+from hybridalloc.agents.muzero.network import Network
+from hybridalloc.agents.muzero.run import begin_run
+from hybridalloc.agents.muzero.run_folder import RunFolder
+from hybridalloc.agents.muzero.session import Sitting, train
+from hybridalloc.agents.muzero.sources import Limit
+from hybridalloc.agents.muzero.training_config import CPU
+from hybridalloc.errors import UsageError
+from hybridalloc.io.json_format import read_map
+from hybridalloc.memory_map import MemoryMap
+from hybridalloc.problem import Problem
+from hybridalloc.solver import Run
+
+SHARE = 0.5
+"""Of the time, at most."""
+BOUND_SHARE = 0.1
+"""Of the time, for the lower bound that rewards are scaled by."""
+CONFIG = replace(CPU, demonstrations=None, validate_every=10**9, bound_time_s=0.0)
+"""The agent's own games alone, without validations."""
+
+
+def finetuned(
+    problem: Problem, run: Run, network: Network, steps: int
+) -> tuple[Network, MemoryMap | None]:
+    """A network that has learned a program, and the best map of its games, if any.
+
+    Args:
+        problem: The program.
+        run: Of the strategy; its seed is the training's.
+        network: To begin with; stays as it is.
+        steps: Of learning; fewer if half of the time is over.
+    """
+    deadline = run.until(SHARE)
+    bound_time_s = 0.0
+    if run.iterations is None and run.remaining_s < float("inf"):
+        bound_time_s = BOUND_SHARE * run.remaining_s
+    config = replace(CONFIG, bound_time_s=bound_time_s)
+    with TemporaryDirectory() as path:
+        folder = RunFolder(Path(path))
+        try:
+            training = begin_run(
+                *(folder, [problem], [], config, run.seed, _say), start=network
+            )
+        except UsageError:  # nothing to decide
+            return network, None
+        limit = Limit(steps, deadline, run.is_over)
+        train(training, Sitting(limit, threads=run.workers), _say)
+        found = folder.found / "000.json.gz"
+        best = read_map(found, problem) if found.exists() else None
+        return load_network(folder.weights), best
+
+
+def _say(what: str) -> None:
+    """Nobody listens."""
