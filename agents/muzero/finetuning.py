@@ -1,4 +1,4 @@
-"""Fine-tuning: the network learns the very program that it is to play, before it does."""
+"""Fine-tuning: the network learns the very program that it is to play first."""
 
 from __future__ import annotations
 

@@ -45,5 +45,5 @@ def refined(
             found = end
     if found is None:
         return None
-    actions = np.array(found.taken, np.int8)
+    actions = found.line.astype(np.int8)
     return imitable(entry, best.entry, actions, observing, is_demonstration=False)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybridalloc.allocating import in_queue_order
-from hybridalloc.arrays import Ints
+from hybridalloc.arrays import Floats, Ints
 from hybridalloc.game.action import Action
 from hybridalloc.game.fast import tables
 from hybridalloc.game.fast.layout import copy_block
@@ -101,14 +101,18 @@ class Position:
     @property
     def taken(self) -> tuple[Action, ...]:
         """The actions so far; what Drop-backup has undone is not among them."""
-        taken = self._table("taken")[: self.step] % tables.DROPPABLE
-        return tuple(Action(x) for x in taken.tolist())
+        return tuple(Action(x) for x in self.line.tolist())
+
+    @property
+    def line(self) -> Ints:
+        """(step,): the same actions, as numbers."""
+        line: Ints = self._table("taken")[: self.step] % tables.DROPPABLE
+        return line
 
     @property
     def served(self) -> NDArray[np.bool_]:
         """(step,): whether fast memory serves each access that is decided."""
-        taken = self._table("taken")[: self.step] % tables.DROPPABLE
-        served: NDArray[np.bool_] = taken != tables.DROP
+        served: NDArray[np.bool_] = self.line != tables.DROP
         return served
 
     def play_randomly(self, random: np.random.Generator, steps: int) -> int:
@@ -121,9 +125,18 @@ class Position:
             self._leave_dead_ends()
         return made
 
-    def replay(self, taken: Ints) -> None:
-        """Take actions that were legal when they were taken, as ``taken`` has them."""
-        replay(*self.game.constants, self.where, taken)
+    def replay(self, line: Ints) -> Floats:
+        """Take actions again that were legal when they were taken.
+
+        Args:
+            line: (steps,): as ``line`` has them.
+
+        Returns:
+            (steps,): what the program takes after each of them, in seconds.
+        """
+        pace = np.empty(line.size)
+        replay(*self.game.constants, self.where, line, pace)
+        return pace
 
     def follow(self, line: Ints, free: NDArray[np.bool_], steps: int) -> None:
         """Play as a line has it, up to the next free step or to the end.
@@ -173,7 +186,7 @@ class Position:
             forced[at] = 1
             self.game.first.copy_to(self)
             self._table("forced")[:] = forced
-            replay(*self.game.constants, self.where, taken[:at])
+            self.replay(taken[:at])
             take(*self.game.constants, self.where, tables.DROP)
 
     def _stuck_buffer(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hybridalloc.arrays import Ints
+from hybridalloc.arrays import Floats, Ints
 from hybridalloc.game.action import INSTEAD
 from hybridalloc.game.fast.acting import act
 from hybridalloc.game.fast.preparing import prepare, prepare_one
@@ -14,10 +14,12 @@ from hybridalloc.game.fast.tables import (
     FORBIDDEN,
     OPTIONS,
     PLACES,
+    SCORES,
+    SECONDS,
     STEP,
     TURNS,
 )
-from hybridalloc.incremental.directory import int_row, ints
+from hybridalloc.incremental.directory import float_row, int_row, ints
 from hybridalloc.incremental.tables import SLOT_COLUMNS, Clock, State
 from hybridalloc.jit import compiled
 
@@ -61,10 +63,22 @@ def take(world: Ints, rules: Ints, where: Ints, action: int) -> bool:
 
 
 @compiled
-def replay(world: Ints, rules: Ints, where: Ints, taken: Ints) -> None:
-    """Take actions that are legal, as they were noted."""
-    for action in taken:
-        take(world, rules, where, action % DROPPABLE)
+def replay(world: Ints, rules: Ints, where: Ints, taken: Ints, pace: Floats) -> None:
+    """Take actions that are legal, as they were noted.
+
+    Args:
+        world: Directory of the world.
+        rules: Directory of the rules.
+        where: Directory of the position.
+        taken: The actions.
+        pace: (actions,): takes what the program takes after each, in seconds.
+    """
+    state, clocks, play = parts(where)
+    for k in range(taken.size):
+        action = taken[k] % DROPPABLE
+        if prepare_one(world, state, clocks, rules, play, action):
+            act(world, state, clocks, rules, play, action)
+        pace[k] = float_row(play, SCORES)[SECONDS]
 
 
 @compiled
