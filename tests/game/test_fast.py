@@ -106,9 +106,9 @@ def test_both_games_are_the_same_on_a_real_program(
 @settings(max_examples=150)
 @given(problems(pinned=True), st.integers(0, 9999), st.booleans(), st.booleans())
 def test_a_line_is_followed_as_far_as_it_is_legal(
-    given_one: Problem, seed: int, waits: bool, shifts: bool
+    drawn: Problem, seed: int, waits: bool, shifts: bool
 ) -> None:
-    fast = FastGame(game_of(given_one, waits=waits, shifts=shifts))
+    fast = FastGame(drawn_game(drawn, waits=waits, shifts=shifts))
     random, steps = np.random.default_rng(seed), len(fast.game.steps)
     line, free = random.integers(0, 3, steps), random.random(steps) < 0.3
     followed, alone = fast.begin(), fast.begin()
