@@ -10,7 +10,7 @@ from hybridalloc.agents.muzero.deciding import Decider
 from hybridalloc.agents.muzero.observing import Observing
 from hybridalloc.agents.muzero.programs import Entry
 from hybridalloc.agents.muzero.trajectory import Trajectory, imitable
-from hybridalloc.agents.muzero.variations import Variations, ends
+from hybridalloc.agents.muzero.variations import Variations, eager, ends
 
 SIDE_BY_SIDE = 32
 """Games that are played at a time."""
@@ -26,6 +26,8 @@ def refined(
 ) -> Trajectory | None:
     """A better game than the best one so far, if variations come to one.
 
+    The eager game counts as one of them.
+
     Args:
         best: The best game of the program.
         entry: The program.
@@ -39,6 +41,9 @@ def refined(
         position.apply(action)
     variations, found = Variations(entry.game, random), None
     variations.offer(position)
+    first = eager(entry.game, lambda: False)
+    if variations.offer(first):
+        found = first
     games = islice(variations.games(), count)
     for end in ends(games, SIDE_BY_SIDE, decider, observing, lambda: False):
         if variations.offer(end):
