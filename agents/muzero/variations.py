@@ -5,6 +5,10 @@ are the best one again but for a few steps in a row. The first of these is anoth
 it was, the others are left to the policy, at some temperature; then the game goes on as
 the best one did, as far as that is legal. The network is asked at those few steps only,
 and a game that has fallen behind the best one by then is given up.
+
+Some decisions are good only together: a large buffer needs many others to be elsewhere.
+So in a part of the games a buffer is favoured for a while, without asking the network:
+what is large is dropped, and the buffer is in fast memory wherever that is legal.
 """
 
 from __future__ import annotations
@@ -12,7 +16,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 
@@ -25,9 +28,14 @@ from hybridalloc.game.fast import FastGame, Position
 
 WHOLE = 1 / 64
 """The share of games that are decided from the first step to the last."""
+FAVOURED = 1 / 4
+"""The share of variations that favour a buffer."""
+SMALLEST = 2.0**-10
+"""The least part of its size from which on others give way to it."""
 WIDEST = 64
 """Steps that a variation decides on, at most: few are as likely as many, by their
-logarithm."""
+logarithm. A buffer that is favoured has others give way as many steps before, for its
+copy."""
 COOLEST, HOTTEST = 0.25, 4.0
 """The temperatures of games, likewise."""
 SNAPSHOTS = 16
@@ -91,6 +99,10 @@ class Variations:
         """
         self._game, self._random = game, random
         steps = len(game.game.steps)
+        sizes = [x.size for x in game.game.problem.program.buffers]
+        self._buffers = np.array([x.buffer for x in game.game.steps])
+        self._times = np.array([x.instruction for x in game.game.steps])
+        self._sizes = np.array(sizes, np.float64)[self._buffers]
         self._line, self._pace = np.zeros(steps, np.int64), np.full(steps, math.inf)
         self._best_s, self._snapshots = math.inf, list[Position]()
 
@@ -106,13 +118,48 @@ class Variations:
     def games(self) -> Iterator[Variation]:
         """Games, without end."""
         while True:
-            heat = COOLEST * (HOTTEST / COOLEST) ** self._random.random()
             if not self._snapshots or self._random.random() < WHOLE:
-                free, position = np.ones(self._steps, np.bool_), self._game.begin()
+                yield self._whole()
+            elif self._random.random() < FAVOURED and (self._line == Action.DROP).any():
+                yield self._favoured()
             else:
-                free = self._free()
-                position = self._position(int(free.argmax()))
-            yield Variation(position, self._line, free, self._pace, heat)
+                yield self._redecided()
+
+    def _whole(self) -> Variation:
+        """A game of which all is decided anew."""
+        free, position = np.ones(self._steps, np.bool_), self._game.begin()
+        return Variation(position, self._line, free, self._pace, self._heat())
+
+    def _redecided(self) -> Variation:
+        """A game of which some steps in a row are decided anew."""
+        free = self._free()
+        position = self._position(int(free.argmax()))
+        return Variation(position, self._line, free, self._pace, self._heat())
+
+    def _favoured(self) -> Variation:
+        """A game in which a buffer that was dropped is in fast memory for a while.
+
+        Whatever is larger than some part of it is dropped meanwhile.
+        """
+        dropped = np.flatnonzero(self._line == Action.DROP)
+        step = int(self._random.choice(dropped))
+        mine = np.flatnonzero(self._buffers == self._buffers[step])
+        rank = int(np.searchsorted(mine, step))
+        served = mine[rank : rank + round(len(mine) ** self._random.random())]
+        lead = round(WIDEST ** self._random.random()) - 1
+        first = np.searchsorted(self._times, self._times[served[0]])
+        end = np.searchsorted(self._times, self._times[served[-1]], side="right")
+        meanwhile = slice(max(0, int(first) - lead), int(end))
+        line, free = self._line.copy(), np.zeros(self._steps, np.bool_)
+        least = self._sizes[step] * SMALLEST ** self._random.random()
+        line[meanwhile][self._sizes[meanwhile] >= least] = Action.DROP
+        line[served] = Action.NO_COPY
+        position = self._position(meanwhile.start)
+        return Variation(position, line, free, self._pace, 0.0)
+
+    def _heat(self) -> float:
+        heat: float = COOLEST * (HOTTEST / COOLEST) ** self._random.random()
+        return heat
 
     @property
     def _steps(self) -> int:
@@ -175,23 +222,39 @@ def ends(
     """
     playing: list[Variation] = []
     while not is_over():
-        playing += islice(games, side_by_side - len(playing))
+        while len(playing) < side_by_side and (game := next(games, None)):
+            if end := _end(game, playing, is_over):
+                yield end
         if not playing:
             return
         positions = [x.position for x in playing]
         heat = np.array([x.temperature for x in playing])
         decision = decider.decide(positions, observing.observe(positions), heat)
-        going_on = []
-        for game, action in zip(playing, decision.actions.tolist(), strict=True):
+        decided, playing = playing, []
+        for game, action in zip(decided, decision.actions.tolist(), strict=True):
+            if is_over():
+                return
             game.apply(action)
-            while game.is_following:
-                if is_over():
-                    return
-                game.follow()
-                if game.is_behind:
-                    break
-            if game.position.is_terminal:
-                yield game.position
-            elif not game.is_following:
-                going_on.append(game)
-        playing = going_on
+            if end := _end(game, playing, is_over):
+                yield end
+
+
+def _end(
+    game: Variation, playing: list[Variation], is_over: Callable[[], bool]
+) -> Position | None:
+    """Follow as far as that goes: the end, if it is reached and not given up before.
+
+    Args:
+        game: Which.
+        playing: Takes the game if the next step is to be decided.
+        is_over: Asked now and then; then the game is given up.
+    """
+    while game.is_following and not is_over():
+        game.follow()
+        if game.is_behind:
+            break
+    if game.position.is_terminal:
+        return game.position
+    if not game.is_following:
+        playing.append(game)
+    return None

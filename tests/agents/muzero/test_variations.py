@@ -56,10 +56,11 @@ def test_a_variation_is_the_best_game_but_for_a_few_steps_in_a_row(
 ) -> None:
     found, best = variations(entry), eager(entry.game, lambda: False)
     assert found.offer(best)
-    games = [x for x in islice(found.games(), 60) if not x.free.all()]
+    games = [x for x in islice(found.games(), 80) if 0 < x.free.mean() < 1]
     assert len(games) > 40
     assert len({int(x.free.argmax()) for x in games}) > 20
     for game in games:
+        assert (game.line == best.line).all()
         free = np.flatnonzero(game.free)
         assert 1 <= len(free) <= WIDEST
         assert len(free) == free[-1] - free[0] + 1
@@ -74,7 +75,9 @@ def test_a_variation_begins_with_another_action_and_goes_on_as_it_was(
     found.offer(best)
     for game in islice(found.games(), 40):
         first, position = int(game.free.argmax()), game.position
-        others = position.mask().sum() > 1 and not game.free.all()
+        if not 0 < game.free.mean() < 1:
+            continue
+        others = position.mask().sum() > 1
         while not position.is_terminal:
             game.apply(
                 next(x for x in INSTEAD[best.line[position.step]] if position.mask()[x])
@@ -84,6 +87,23 @@ def test_a_variation_begins_with_another_action_and_goes_on_as_it_was(
         assert (position.line[first] != best.line[first]) == others
         if not others:
             assert position.time_s == best.time_s
+
+
+def test_a_favoured_buffer_is_in_fast_memory_and_large_ones_give_way(
+    entry: Entry,
+) -> None:
+    found, slow = variations(entry), entry.game.begin()
+    while not slow.is_terminal:
+        slow.apply(Action.DROP if slow.mask()[Action.DROP] else Action.NO_COPY)
+    found.offer(slow)
+    favoured = [x for x in islice(found.games(), 100) if not x.free.any()]
+    assert len(favoured) > 15
+    buffers = np.array([x.buffer for x in entry.game.game.steps])
+    for game in favoured:
+        changed = np.flatnonzero(game.line != slow.line)
+        assert len(set(buffers[changed].tolist())) == 1
+        assert game.position.step <= changed[0]
+        assert game.position.taken == slow.taken[: game.position.step]
 
 
 def test_a_game_that_has_fallen_behind_is_given_up(
