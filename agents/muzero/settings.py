@@ -10,12 +10,15 @@ from typing import Any
 import torch
 
 from hybridalloc.agents.muzero.training_config import PRESETS, TrainConfig
+from hybridalloc.compose.members import as_solver
 from hybridalloc.errors import UsageError
 
 BOUND_SHARE = 0.1
 """The share of the time that lower bounds take, at most."""
 SHOWN_SHARE = 0.3
 """The share that demonstrations take, at most."""
+OPTIONAL = "demonstrations", "demonstrations.time_limit_s"
+"""The parameters that may be ``null``."""
 
 
 def configured(
@@ -31,7 +34,8 @@ def configured(
         is_timed: Whether clocks may decide something.
 
     Raises:
-        UsageError: A name or a value is not possible, or the device is not there.
+        UsageError: A name or a value is not possible, or the device or a strategy is
+            not there.
     """
     if preset not in PRESETS:
         names = ", ".join(PRESETS)
@@ -44,6 +48,9 @@ def configured(
     if not imitates:
         config = replace(config, demonstrations=None)
     require_device(config.device)
+    if config.demonstrations is not None:
+        for strategy in config.demonstrations.strategies:
+            as_solver(strategy)
     return config
 
 
@@ -71,7 +78,7 @@ def require_device(device: str) -> None:
         UsageError: It is not.
     """
     try:
-        torch.empty(1, device=device)
+        torch.empty(1, device=device).cpu()
     except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]
         raise UsageError(f"device {device!r}: {reason} (try --preset cpu)") from error
@@ -91,7 +98,9 @@ def _with(config: TrainConfig, setting: str) -> TrainConfig:
         raise UsageError(f"--set {setting!r}: there is no parameter {name!r}")
     old, new = place[last], _value(text)
     place[last] = new
-    is_fitting = old is None or new is None or _is_like(new, old)
+    is_fitting = _is_like(new, old)
+    if old is None or new is None:
+        is_fitting = ".".join((*path, last)) in OPTIONAL
     try:
         if not is_fitting:
             raise ValueError(f"expected something like {json.dumps(old)}")

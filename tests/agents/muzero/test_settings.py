@@ -52,10 +52,26 @@ def test_settings_may_name_strategies_and_lift_limits() -> None:
         "replay=3",
         "a.b=1",
         "search.simulations.x=1",
+        "steps=null",
+        "network.width=null",
+        "device=null",
     ],
 )
 def test_what_is_not_possible_is_refused(setting: str) -> None:
     with pytest.raises(UsageError, match=f"--set '{setting}'"):
+        cpu(setting)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("device=meta", "device 'meta'"),
+        ('demonstrations.strategies=["greedi"]', "greedi"),
+        ("demonstrations.strategies=[1]", "expected a name"),
+    ],
+)
+def test_what_is_not_there_is_refused(setting: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         cpu(setting)
 
 
