@@ -20,8 +20,9 @@ class Metrics:
         Raises:
             InputError: What is there cannot be read.
         """
+        known = range(iteration)
         rows = read_lines(folder.metrics)
-        self._rows = [x for x in rows if x.get("iteration", iteration) < iteration]
+        self._rows = [x for x in rows if x.get("iteration") in known]
         self._path = folder.metrics
         self._writer = _writer(folder, iteration)
 

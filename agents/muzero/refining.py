@@ -36,11 +36,8 @@ def refined(
         observing: Of the sizes that the decider's network is for.
         random: Draws the variations.
     """
-    position = entry.game.begin()
-    for action in best.actions.tolist():
-        position.apply(action)
     variations, found = Variations(entry.game, random), None
-    variations.offer(position)
+    variations.offer(best.end(entry))
     first = eager(entry.game, lambda: False)
     if variations.offer(first):
         found = first

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybridalloc.agents.muzero.model import Bools
-from hybridalloc.agents.muzero.observing import Observations
+from hybridalloc.agents.muzero.observing import Observations, Singles
 from hybridalloc.agents.muzero.stored import Examples, Stored
-from hybridalloc.agents.muzero.trajectory import Singles, Trajectory
+from hybridalloc.agents.muzero.trajectory import Trajectory
 from hybridalloc.arrays import Floats
 from hybridalloc.game import Action
 from hybridalloc.ranges import require_within
@@ -144,12 +144,13 @@ class Replay:
         return self._batch(drawn, random)
 
     def update(self, batch: Batch, errors: Floats) -> None:
-        """Learn how far off the values of a batch were, (B,)."""
+        """Learn how far off the values of a batch were, (B,), where that is known."""
         priorities = (np.abs(errors) + 1e-3) ** self._config.sharpness
         changed = set()
         for (key, position), priority in zip(batch.places, priorities, strict=True):
-            self._stored[key].priorities[position] = priority
-            changed.add(key)
+            if np.isfinite(priority):
+                self._stored[key].priorities[position] = priority
+                changed.add(key)
         for key in changed:
             self._stored[key].sum_up()
 

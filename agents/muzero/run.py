@@ -42,7 +42,7 @@ class Run:
         """The network that training begins with."""
         if self.folder.start.exists():
             return load_network(self.folder.start, self.config.device)
-        torch.manual_seed(self.seed)
+        torch.manual_seed(self.seed % 2**64)
         return Network(self.config.network).to(self.config.device).eval()
 
 
@@ -60,7 +60,7 @@ def begin_run(
     """Make the folder of a new run.
 
     Args:
-        folder: Holds no run yet.
+        folder: Holds no run yet, nor anything of one.
         problems: What is trained on; what leaves nothing to decide is left out.
         held_out: What the network is validated on.
         config: How it is trained.
@@ -70,9 +70,12 @@ def begin_run(
         start: A network to go on from; the sizes are then those of it.
 
     Raises:
-        UsageError: No program is left, or the folder cannot be made.
+        UsageError: No program is left, or the folder cannot be made or is in use.
     """
     folder.make()
+    if left := folder.learned:
+        raise UsageError(f"{left[0]}: is there already (expected a new folder)")
+    folder.start.unlink(missing_ok=True)
     if start is not None:
         save_network(start, folder.start)
         config = replace(config, network=start.config)
@@ -153,6 +156,9 @@ def _prepared(
             raise KeyboardInterrupt
         if not math.isfinite(bound_s):
             continue
-        entry = prepare(replace(problem, compiler_map=None), bound_s=bound_s)
+        try:
+            entry = prepare(replace(problem, compiler_map=None), bound_s=bound_s)
+        except ValueError:  # no place is found for what is pinned
+            continue
         if entry.game.game.steps:
             yield entry

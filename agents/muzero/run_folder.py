@@ -23,6 +23,8 @@ from hybridalloc.io.files import read_text, write_bytes, write_text
 
 FORMAT = "hybridalloc muzero run 1"
 """Says what a folder is, and which version of it."""
+TEMPORARY = f".{32 * '[0-9a-f]'}.tmp"
+"""What files are called until they are complete."""
 _DIGEST = 64
 
 
@@ -107,19 +109,34 @@ class RunFolder:
         return self.replay / f"{key:08d}-{version}.npz"
 
     def make(self) -> None:
-        """Make the folders, and sweep up temporary files.
+        """Make the folders.
 
         Raises:
             UsageError: That is not possible.
         """
-        inner = self.programs, self.maps, self.found, self.replay, self.incoming
         try:
-            for folder in (self.path, *inner):
+            for folder in self._folders:
                 folder.mkdir(parents=True, exist_ok=True)
-                for file in folder.glob(".*.tmp"):
-                    file.unlink(missing_ok=True)
         except OSError as error:
             raise UsageError(f"{self.path}: cannot write here: {error}") from error
+
+    @property
+    def learned(self) -> list[Path]:
+        """Files of what training begins with, or comes to."""
+        folders = self.maps, self.found, self.replay, self.incoming
+        files = self.checkpoint, *(x for folder in folders for x in folder.iterdir())
+        return [x for x in files if x.exists()]
+
+    def sweep(self) -> None:
+        """Remove the temporary files that a kill has left; nobody may be writing."""
+        for folder in self._folders:
+            for file in folder.glob(TEMPORARY):
+                file.unlink(missing_ok=True)
+
+    @property
+    def _folders(self) -> tuple[Path, ...]:
+        inner = self.programs, self.maps, self.found, self.replay, self.incoming
+        return self.path, *inner
 
     def keep_only(self, named: Iterable[tuple[int, int]]) -> None:
         """Remove all trajectories but these keys and versions."""

@@ -66,17 +66,23 @@ def train(run: Run, sitting: Sitting, say: Say) -> dict[str, Any]:
 def locked(folder: RunFolder) -> Iterator[None]:
     """Within this block no other process trains in the folder.
 
-    The lock ends with the process, however that ends.
+    The lock ends with the process, however that ends. What a killed process has left
+    half written is swept up.
 
     Raises:
         UsageError: Another process does, or the folder cannot be made.
     """
     folder.make()
-    with open(folder.path / "lock", "w") as file:
+    try:
+        file = open(folder.path / "lock", "w")  # noqa: SIM115 (closed below)
+    except OSError as error:
+        raise UsageError(f"{folder.path}: cannot write here: {error}") from error
+    with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise UsageError(f"{folder.path}: is being trained already") from error
+        folder.sweep()
         yield
 
 
@@ -86,11 +92,8 @@ def _found(training: Training) -> dict[str, float]:
     for index, entry in enumerate(training.run.entries):
         if (best := training.replay.best(index)) is None:
             continue
-        position = entry.game.begin()
-        for action in best.actions.tolist():
-            position.apply(action)
         path = training.run.folder.found / f"{index:03d}.json.gz"
-        write_map(position.memory_map(), entry.problem, path)
+        write_map(best.end(entry).memory_map(), entry.problem, path)
         times_s[entry.name] = best.time_s
     return times_s
 

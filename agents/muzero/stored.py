@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybridalloc.agents.muzero.model import Bools
-from hybridalloc.agents.muzero.observing import Observations
-from hybridalloc.agents.muzero.trajectory import Singles, Trajectory, chosen
+from hybridalloc.agents.muzero.observing import Observations, Singles
+from hybridalloc.agents.muzero.trajectory import Trajectory, chosen
 from hybridalloc.arrays import Floats
 from hybridalloc.game import Action
 

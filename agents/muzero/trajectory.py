@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybridalloc.agents.muzero.model import Bools
-from hybridalloc.agents.muzero.observing import Observations, Observing
+from hybridalloc.agents.muzero.observing import Observations, Observing, Singles
 from hybridalloc.arrays import Floats
 from hybridalloc.errors import InputError
 from hybridalloc.game import Action
@@ -21,11 +22,16 @@ from hybridalloc.io.files import write_bytes
 
 if TYPE_CHECKING:
     from hybridalloc.agents.muzero.programs import Entry
+    from hybridalloc.game.fast import Position
 
-Singles = NDArray[np.float32]
 FORMAT = 1
 """The version of the files."""
 _PARTS = ("actions", "policies", "values")
+_DAMAGE = (
+    *(OSError, EOFError, ValueError, TypeError, LookupError, RuntimeError),
+    *(zipfile.BadZipFile, zlib.error),
+)
+"""What reading a damaged file raises, by where the damage is."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,6 +67,13 @@ class Trajectory:
         rewards = self.rewards.astype(np.float64)
         to_come: Floats = np.cumsum(rewards[::-1])[::-1]
         return to_come
+
+    def end(self, entry: Entry) -> Position:
+        """The position that the game ends in; ``entry`` is the program."""
+        position = entry.game.begin()
+        for action in self.actions.tolist():
+            position.apply(action)
+        return position
 
     def save(self, path: Path) -> None:
         """Write what cannot be worked out from the game into an .npz file.
@@ -156,7 +169,7 @@ def load(path: Path, entries: Sequence[Entry], observing: Observing) -> Trajecto
             *(entries[index], index, actions, policies, values, observing),
             is_demonstration=bool(is_demonstration),
         )
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+    except _DAMAGE as error:
         raise InputError(path, f"expected a trajectory: {error}") from error
 
 

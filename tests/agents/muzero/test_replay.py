@@ -130,6 +130,13 @@ def test_what_was_judged_wrongly_is_drawn_more_often_and_weighs_less() -> None:
     assert weights[1] / weights[0] == pytest.approx(1 / 3)
 
 
+def test_errors_that_are_not_known_change_nothing() -> None:
+    replay = filled(PLAIN, [1.0] * 3)
+    batch = drawn(replay, 8)
+    replay.update(batch, np.full(8, np.nan))
+    assert np.isfinite(next(iter(replay)).sums).all()
+
+
 def test_the_oldest_games_make_room_for_new_ones() -> None:
     replay = Replay(ReplayConfig(decisions=4), 1)
     for key in range(5):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,54 +11,31 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from named_problems import NAMED
-from training_cases import DEAD_ENDS, SHORT
+from training_cases import PROGRAMS, SHORT, STEPS, begun, quiet, sit, told
 
 from hybridalloc.agents.muzero.checkpoint import load_network
 from hybridalloc.agents.muzero.learner import Learner
 from hybridalloc.agents.muzero.models import ModelKind
-from hybridalloc.agents.muzero.run import Run, begin_run, open_run
-from hybridalloc.agents.muzero.run_folder import RunFolder, read_lines
-from hybridalloc.agents.muzero.session import Sitting, locked, train
+from hybridalloc.agents.muzero.run import begin_run, open_run
+from hybridalloc.agents.muzero.run_folder import RunFolder
+from hybridalloc.agents.muzero.session import Sitting, train
 from hybridalloc.agents.muzero.sources import Limit
-from hybridalloc.agents.muzero.training_config import TrainConfig
 from hybridalloc.checker import check
-from hybridalloc.errors import InputError, UsageError
 from hybridalloc.io.json_format import read_map
 from hybridalloc.simulator import Simulator
-
-PROGRAMS = (DEAD_ENDS, NAMED["more than fits"])
-STEPS = 9
-"""Four iterations of two steps, and half of one."""
 
 
 class Killed(BaseException):
     """What a kill looks like from inside."""
 
 
-def quiet(_: str) -> None:
-    """Says nothing."""
-
-
-def begun(path: Path, config: TrainConfig = SHORT, seed: int = 0) -> Run:
-    return begin_run(RunFolder(path), PROGRAMS, PROGRAMS[1:], config, seed, quiet)
-
-
-def sit(run: Run, steps: int = STEPS) -> dict[str, Any]:
-    return train(run, Sitting(Limit(steps)), quiet)
-
-
 def outcome(path: Path) -> tuple[list[dict[str, Any]], bytes, set[str]]:
     """All that two trainings have to have in common: metrics, weights, trajectories."""
     folder = RunFolder(path)
-    rows = [{k: v for k, v in x.items() if k != "seconds"} for x in _rows(folder)]
+    rows = [{k: v for k, v in x.items() if k != "seconds"} for x in told(folder)]
     weights = load_network(folder.weights).state_dict().values()
     numbers = b"".join(x.numpy().tobytes() for x in weights)
     return rows, numbers, {x.name for x in folder.replay.iterdir()}
-
-
-def _rows(folder: RunFolder) -> list[dict[str, Any]]:
-    return list(read_lines(folder.metrics))
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +56,7 @@ def test_a_run_s_folder_holds_what_the_manual_says(whole: Path) -> None:
 
 
 def test_metrics_tell_of_each_iteration(whole: Path) -> None:
-    rows = _rows(RunFolder(whole))
+    rows = told(RunFolder(whole))
     assert [x["step"] for x in rows] == [2, 4, 6, 8]
     assert [x["games"] for x in rows] == [0, 2, 4, 6]
     assert [x["speed_up"] is None for x in rows] == [True, False, True, False]
@@ -199,60 +175,11 @@ def test_the_time_limit_ends_a_training_and_loses_nothing(
     assert outcome(tmp_path) == outcome(whole)
 
 
-def _overwritten(path: Path, change: Callable[[bytes], bytes]) -> None:
-    path.write_bytes(change(path.read_bytes()))
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda x: b"",
-        lambda x: x[: len(x) // 2],
-        lambda x: x[:-1] + bytes([x[-1] ^ 1]),
-        lambda x: x[:5000] + bytes([x[5000] ^ 1]) + x[5001:],
-        lambda x: b"something else",
-    ],
-)
-def test_a_damaged_checkpoint_is_bad_input(
-    tmp_path: Path, change: Callable[[bytes], bytes]
-) -> None:
-    sit(begun(tmp_path), 1)
-    _overwritten(tmp_path / "checkpoint.pt", change)
-    with pytest.raises(InputError, match=r"checkpoint\.pt: .*damaged"):
-        sit(open_run(RunFolder(tmp_path), quiet))
-
-
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": "other"}', "{"])
-def test_a_damaged_configuration_is_bad_input(tmp_path: Path, text: str) -> None:
-    begun(tmp_path)
-    (tmp_path / "config.json").write_text(text)
-    with pytest.raises(InputError, match=r"config\.json: expected a run"):
-        open_run(RunFolder(tmp_path), quiet)
-
-
-def test_a_trajectory_that_is_missing_is_bad_input(tmp_path: Path) -> None:
-    run = begun(tmp_path)
-    sit(run, 1)
-    next((tmp_path / "replay").iterdir()).unlink()
-    with pytest.raises(InputError, match="expected a trajectory"):
-        sit(run)
-
-
-def test_two_processes_do_not_train_one_run_at_a_time(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path)
-    with (
-        locked(folder),
-        pytest.raises(UsageError, match="trained already"),
-        locked(folder),
-    ):
-        pass
-
-
 def test_imitation_learns_what_is_demonstrated(tmp_path: Path) -> None:
     config = replace(SHORT, imitation_steps=120, steps=60, validate_every=1)
     learner = replace(config.learner, batch=32, rate=5e-3, warm_up=5)
     summary = sit(begun(tmp_path, replace(config, learner=learner)), 120)
-    first, last = (x["loss_policy"] for x in _rows(RunFolder(tmp_path)))
+    first, last = (x["loss_policy"] for x in told(RunFolder(tmp_path)))
     assert last < first / 2
     assert summary["games"] == 0
     assert summary["speed_up"] > 1
@@ -264,7 +191,7 @@ def test_training_from_scratch_plays_from_the_first_iteration_on(
 ) -> None:
     config = replace(SHORT, demonstrations=None, model=model)
     sit(begun(tmp_path, config), 4)
-    assert [x["games"] for x in _rows(RunFolder(tmp_path))] == [2, 4]
+    assert [x["games"] for x in told(RunFolder(tmp_path))] == [2, 4]
     assert not list((tmp_path / "maps").iterdir())
 
 
@@ -283,15 +210,3 @@ def test_sgd_trains_as_well(tmp_path: Path) -> None:
     learner = replace(SHORT.learner, optimiser="sgd")
     sit(begun(tmp_path, replace(SHORT, learner=learner)), 3)
     sit(open_run(RunFolder(tmp_path), quiet), 4)
-
-
-def test_a_program_without_any_decision_is_nothing_to_train_on(tmp_path: Path) -> None:
-    problem = NAMED["a value carried by a loop"]
-    small = replace(problem, target=problem.target.with_capacity(1))
-    with pytest.raises(UsageError, match="nothing to train on"):
-        begin_run(RunFolder(tmp_path), [small], [], SHORT, 0, quiet)
-
-
-def test_a_configuration_comes_back_from_its_numbers() -> None:
-    for config in (SHORT, SHORT.untimed(), replace(SHORT, demonstrations=None)):
-        assert TrainConfig.from_dict(config.as_dict()) == config

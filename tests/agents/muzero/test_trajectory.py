@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -78,6 +79,17 @@ def test_a_damaged_file_is_bad_input(tmp_path: Path, kept: float) -> None:
     path.write_bytes(data[:end])
     with pytest.raises(InputError, match=r"game\.npz: expected a trajectory"):
         load(path, entries(), observing())
+
+
+def test_a_byte_that_is_altered_is_bad_input_or_alters_nothing(tmp_path: Path) -> None:
+    path, game = tmp_path / "game.npz", random_game(0, 1)
+    game.save(path)
+    data, random = path.read_bytes(), np.random.default_rng(0)
+    for place in random.integers(0, len(data), 300).tolist():
+        bits = int(random.integers(1, 256))
+        path.write_bytes(data[:place] + bytes([data[place] ^ bits]) + data[place + 1 :])
+        with suppress(InputError):
+            assert same(load(path, entries(), observing()), game)
 
 
 def test_a_game_of_another_program_is_bad_input(tmp_path: Path) -> None:

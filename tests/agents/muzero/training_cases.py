@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,11 @@ from hybridalloc.agents.muzero.learner import LearnerConfig
 from hybridalloc.agents.muzero.observing import Observations, Observing
 from hybridalloc.agents.muzero.programs import Entry, prepare
 from hybridalloc.agents.muzero.replay import ReplayConfig
+from hybridalloc.agents.muzero.run import Run, begin_run
+from hybridalloc.agents.muzero.run_folder import RunFolder, read_lines
 from hybridalloc.agents.muzero.search import SearchConfig
+from hybridalloc.agents.muzero.session import Sitting, train
+from hybridalloc.agents.muzero.sources import Limit
 from hybridalloc.agents.muzero.training_config import TrainConfig
 from hybridalloc.agents.muzero.trajectory import Trajectory, chosen, replayed
 
@@ -37,6 +42,9 @@ SHORT = TrainConfig(
 """Iterations of two steps, the first of imitation; nothing that a clock decides."""
 DEAD_ENDS = small_problem(121, Sizes(6, 10, 2))
 """Eleven decisions, of which Drop-backup often undoes some."""
+PROGRAMS = DEAD_ENDS, NAMED["more than fits"]
+STEPS = 9
+"""Four iterations of two steps, and half of one."""
 
 
 def settings() -> list[str]:
@@ -64,7 +72,7 @@ def settings() -> list[str]:
 @cache
 def entries() -> tuple[Entry, ...]:
     """Two programs, the first with dead ends."""
-    return prepare(DEAD_ENDS), prepare(NAMED["more than fits"])
+    return prepare(PROGRAMS[0]), prepare(PROGRAMS[1])
 
 
 @cache
@@ -115,3 +123,22 @@ def made(
         time_s=1.0,
         is_demonstration=is_demonstration,
     )
+
+
+def quiet(_: str) -> None:
+    """Says nothing."""
+
+
+def begun(path: Path, config: TrainConfig = SHORT, seed: int = 0) -> Run:
+    """A run of both programs, that is validated on the second."""
+    return begin_run(RunFolder(path), PROGRAMS, PROGRAMS[1:], config, seed, quiet)
+
+
+def sit(run: Run, steps: int = STEPS) -> dict[str, Any]:
+    """Train a run; what comes of it."""
+    return train(run, Sitting(Limit(steps)), quiet)
+
+
+def told(folder: RunFolder) -> list[dict[str, Any]]:
+    """The metrics of a run."""
+    return list(read_lines(folder.metrics))
