@@ -118,5 +118,3 @@ GPU = NetworkConfig(
     predict_blocks=2,
 )
 """For one accelerator."""
-PRESETS = {"cpu": CPU, "gpu": GPU}
-"""The sizes by name."""

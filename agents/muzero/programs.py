@@ -49,14 +49,11 @@ def scale_s(game: FastGame, bound_s: float) -> float:
     return max(slow_s - bound_s, LEAST_SHARE * slow_s) or 1.0
 
 
-def prepare(
-    problem: Problem, config: GameConfig = EXTENDED, bound_s: float | None = None
-) -> Entry:
+def prepare(problem: Problem, bound_s: float | None = None) -> Entry:
     """Make a program ready to be played.
 
     Args:
         problem: The program, target and cost model.
-        config: Of the game.
         bound_s: A lower bound in seconds; by default one is looked for.
 
     Raises:
@@ -64,5 +61,5 @@ def prepare(
     """
     if bound_s is None:
         bound_s = lower_bound(problem, time_limit=BOUND_S).seconds
-    game = FastGame(Game(problem, config, fixed(problem)))
+    game = FastGame(Game(problem, EXTENDED, fixed(problem)))
     return Entry(problem.program.name, problem, game, bound_s)

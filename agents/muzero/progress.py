@@ -49,6 +49,18 @@ class Progress:
     last: list[float] = field(default_factory=list)
     """The losses of the last step."""
 
+    def __str__(self) -> str:
+        parts = [f"iteration {self.iteration}", f"step {self.step}"]
+        if self.games:
+            parts.append(f"{self.games} games")
+        if self.last:
+            parts.append(f"loss {self.last[0]:.3f}")
+        if self.earned is not None:
+            parts.append(f"return {self.earned:.4f}")
+        if math.isfinite(self.best):
+            parts.append(f"best speed-up {self.best:.4f}")
+        return ", ".join(parts)
+
     def note(self, losses: Losses) -> None:
         """Count a step of learning."""
         self.step, self.done = self.step + 1, self.done + 1

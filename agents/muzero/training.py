@@ -7,10 +7,9 @@ one would have done that was never cut short.
 
 from __future__ import annotations
 
-import math
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -76,11 +75,10 @@ class Training:
             limit: When to end.
             source: Where games come from.
         """
-        progress, phases = self.progress, self._phases(limit, source)
         self.save(source)
         try:
             while not (limit.expired or self._is_at(limit)):
-                phases[progress.phase]()
+                self._advance(limit, source)
         except (KeyboardInterrupt, TimeoutError, *STAND_INS) as error:
             if isinstance(error, STAND_INS) and not is_interrupt(error):
                 raise
@@ -88,12 +86,15 @@ class Training:
             self.save(source)
             self._metrics.close()
 
-    def _phases(self, limit: Limit, source: Source) -> dict[Phase, Callable[[], None]]:
-        return {
-            Phase.PLAY: lambda: self._play(limit, source),
-            Phase.LEARN: lambda: self._learn(limit, source),
-            Phase.JUDGE: lambda: self._judge(limit, source),
-        }
+    def _advance(self, limit: Limit, source: Source) -> None:
+        """Do what the present phase is for."""
+        match self.progress.phase:
+            case Phase.PLAY:
+                self._play(limit, source)
+            case Phase.LEARN:
+                self._learn(limit)
+            case Phase.JUDGE:
+                self._judge(limit, source)
 
     def _is_at(self, limit: Limit) -> bool:
         """Whether all steps are taken, and what follows the last one is done too."""
@@ -179,7 +180,7 @@ class Training:
             self.progress.earned = float(np.mean([x.returns[0] for x in games]))
             self.curriculum.admit()
 
-    def _learn(self, limit: Limit, source: Source) -> None:
+    def _learn(self, limit: Limit) -> None:
         """Take the steps of an iteration that are left."""
         progress, config = self.progress, self.run.config
         self._tell("learning")
@@ -291,14 +292,4 @@ class Training:
             self._keep(trajectory)
 
     def _tell(self, what: str) -> None:
-        progress = self.progress
-        parts = [f"iteration {progress.iteration}", f"step {progress.step}"]
-        if progress.games:
-            parts.append(f"{progress.games} games")
-        if progress.last:
-            parts.append(f"loss {progress.last[0]:.3f}")
-        if progress.earned is not None:
-            parts.append(f"return {progress.earned:.4f}")
-        if math.isfinite(progress.best):
-            parts.append(f"best speed-up {progress.best:.4f}")
-        self.say(f"{what}: {', '.join(parts)}")
+        self.say(f"{what}: {self.progress}")
