@@ -18,41 +18,41 @@ class Peak:
 
     instant: int
     bytes: int
+    """With what lies between, where that counts."""
     buffers: tuple[str, ...]
     """The names of those that are live then, largest first."""
 
 
-def peak_of(buffers: Sequence[StaticBuffer]) -> Peak:
+def peak_of(buffers: Sequence[StaticBuffer], step: int = 1) -> Peak:
     """When the most bytes are live.
+
+    Args:
+        buffers: Those that may be live.
+        step: Bytes; of what is live all but one counts up to the next multiple.
 
     >>> a, b = StaticBuffer("a", 4, 0, 3), StaticBuffer("b", 2, 2, 5)
     >>> peak_of([a, b])
     Peak(instant=2, bytes=6, buffers=('a', 'b'))
     """
-    instant, most = _most(buffers, 1)
-    live = sorted(
-        live_at(buffers, instant), key=lambda x: (-bytes_at(x, instant), x.name)
-    )
-    return Peak(instant, most, tuple(x.name for x in live))
+    instant, most = _most(buffers, step)
+    return Peak(instant, most, tuple(live_at(buffers, instant)))
 
 
-def live_at(buffers: Iterable[StaticBuffer], instant: int) -> list[StaticBuffer]:
-    """The buffers that take some bytes at an instant."""
-    return [x for x in buffers if bytes_at(x, instant) > 0]
-
-
-def bytes_at(buffer: StaticBuffer, instant: int) -> int:
-    """The bytes that a buffer takes at an instant."""
-    if not buffer.start <= instant < buffer.end:
-        return 0
-    now = (r for r in buffer.rectangles if r.start <= instant < r.end)
-    return next((r.high - r.low for r in now), 0)
+def live_at(buffers: Iterable[StaticBuffer], instant: int) -> dict[str, int]:
+    """The bytes that buffers take at an instant, by their names, largest first."""
+    sizes = {
+        x.name: r.high - r.low
+        for x in buffers
+        if x.start <= instant < x.end
+        for r in x.rectangles
+        if r.start <= instant < r.end
+    }
+    return dict(sorted(sizes.items(), key=lambda item: (-item[1], item[0])))
 
 
 def live_bytes(buffers: Iterable[StaticBuffer]) -> tuple[Ints, Ints]:
     """(points,), (points,): when the bytes that are live change, and to how many."""
-    shapes = [(r.start, r.end, r.high - r.low) for x in buffers for r in x.rectangles]
-    return _profile(*np.array(shapes, np.int64).reshape(-1, 3).T)
+    return _profile(*_shapes(buffers))
 
 
 def lower_bound(problem: StaticProblem) -> int:
@@ -75,10 +75,9 @@ def lower_bound(problem: StaticProblem) -> int:
 
 def _most(buffers: Sequence[StaticBuffer], step: int) -> tuple[int, int]:
     """When the most bytes are live, and how many, each but one padded to a step."""
-    shapes = [(r.start, r.end, r.high - r.low) for x in buffers for r in x.rectangles]
-    if not shapes:
+    start, end, sizes = _shapes(buffers)
+    if not len(sizes):
         return min((x.start for x in buffers), default=0), 0
-    start, end, sizes = np.array(shapes, np.int64).T
     padding = -sizes % step
     points, load = _profile(start, end, sizes + padding)
     instant, most = int(points[0]), 0
@@ -90,6 +89,12 @@ def _most(buffers: Sequence[StaticBuffer], step: int) -> tuple[int, int]:
         if bare > most:
             instant, most = int(points[i]), bare
     return instant, most
+
+
+def _shapes(buffers: Iterable[StaticBuffer]) -> Ints:
+    """(3, rectangles): when each starts and ends, and its bytes."""
+    shapes = [(r.start, r.end, r.high - r.low) for x in buffers for r in x.rectangles]
+    return np.array(shapes, np.int64).reshape(-1, 3).T
 
 
 def _profile(start: Ints, end: Ints, sizes: Ints) -> tuple[Ints, Ints]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hybridalloc.solver import Infeasibility
-from hybridalloc.static.load import bytes_at, live_at, lower_bound, peak_of
+from hybridalloc.static.load import live_at, lower_bound, peak_of
 from hybridalloc.static.problem import StaticBuffer, StaticProblem
+from hybridalloc.static.units import common_alignment
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,8 @@ class StaticInfeasibility(Infeasibility):
 def refute(problem: StaticProblem) -> StaticInfeasibility | None:
     """A reason that is plain to see why no offsets fit the capacity, if there is one.
 
-    Looks at single buffers, at pairs of fixed ones, and at what is live together.
+    Looks at single buffers, at pairs of fixed ones, and at what is live together, but
+    not at what is reserved.
     """
     for buffer in problem.buffers:
         found = _alone(buffer, problem)
@@ -70,23 +72,38 @@ def _fixed_pair(buffers: Sequence[StaticBuffer]) -> StaticInfeasibility | None:
 
 def _overload(problem: StaticProblem) -> StaticInfeasibility | None:
     """More bytes that are live at one time than there are."""
-    capacity = problem.capacity
+    buffers, capacity = problem.buffers, problem.capacity
     if capacity is None or lower_bound(problem) <= capacity:
         return None
-    peak = peak_of(problem.buffers)
-    excess = lower_bound(problem) - capacity
-    reason = f"{peak.bytes} bytes are live at once"
-    if peak.bytes <= capacity:  # with alignment or reserved ranges they do not fit
-        reason += f", which take {lower_bound(problem)} bytes with what lies between"
-        return StaticInfeasibility(peak.instant, excess, peak.buffers, reason)
-    sizes = {
-        x.name: bytes_at(x, peak.instant)
-        for x in live_at(problem.buffers, peak.instant)
-    }
-    spare = peak.bytes - capacity
-    culprits = list(peak.buffers)
-    for name in reversed(peak.buffers):
-        if sizes[name] < spare:
-            spare -= sizes[name]
-            culprits.remove(name)
-    return StaticInfeasibility(peak.instant, excess, tuple(culprits), reason)
+    for step in (1, common_alignment(problem)):
+        peak = peak_of(buffers, step)
+        if peak.bytes > capacity:
+            sizes = live_at(buffers, peak.instant)
+            reason = f"{sum(sizes.values())} bytes are live at once"
+            if step > 1:
+                reason += f", which take {peak.bytes} bytes with what lies between"
+            culprits = _fewest(sizes, step, capacity)
+            excess = lower_bound(problem) - capacity
+            return StaticInfeasibility(peak.instant, excess, culprits, reason)
+    return None
+
+
+def _fewest(sizes: Mapping[str, int], step: int, capacity: int) -> tuple[str, ...]:
+    """As few of what is live as exceed the memory: without any one, the rest does not.
+
+    Args:
+        sizes: Bytes by name, largest first.
+        step: Of all but the topmost, bytes count up to the next multiple.
+        capacity: Bytes.
+    """
+    padded = {name: -(-size // step) * step for name, size in sizes.items()}
+    topmost = max(sizes, key=lambda name: padded[name] - sizes[name])
+    spare = sum(padded.values()) - padded[topmost] + sizes[topmost] - capacity
+    for name in reversed(list(sizes)):
+        if name != topmost and padded[name] < spare:
+            spare -= padded.pop(name)
+    rest = padded.keys() - {topmost}
+    padding = max((padded[name] - sizes[name] for name in rest), default=0)
+    if sum(padded[name] for name in rest) - padding > capacity:
+        del padded[topmost]
+    return tuple(padded)
