@@ -44,8 +44,7 @@ class Race:
         searching = static_solver("branch-and-bound")
         if run.workers > 1:
             return self._together(searching, problem, run)
-        now = time.monotonic()
-        until = now + self.config.share * (run.deadline - now)
+        until = run.until(self.config.share)
         found = searching.solve(problem, replace(run, deadline=until))
         return found if found.is_answer else _exact(problem, run)
 

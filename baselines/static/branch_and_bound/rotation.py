@@ -62,9 +62,8 @@ class _Rotation:
             self._work()
         else:
             with ThreadPoolExecutor(workers) as pool:
-                work = [pool.submit(self._work) for _ in range(workers)]
                 try:
-                    for each in work:
+                    for each in [pool.submit(self._work) for _ in range(workers)]:
                         each.result()
                 finally:
                     self._is_over = True  # for the others, where one has failed

@@ -24,7 +24,7 @@ NOISE = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class BranchAndBoundOptions:
     """The options of the branch and bound."""
 
     most_buffers: int = 4000
@@ -40,13 +40,13 @@ class Options:
 class BranchAndBound:
     """Canonical placements, depth first; complete where buffers have no windows."""
 
-    def __init__(self, config: Options | None = None) -> None:
-        self._options = config or Options()
+    def __init__(self, config: BranchAndBoundOptions | None = None) -> None:
+        self.config = config or BranchAndBoundOptions()
 
     def solve(self, problem: StaticProblem, run: Run) -> Placement:
         """Look for offsets within the capacity, or a proof that there are none."""
         live = [i for i, x in enumerate(problem.buffers) if x.rectangles]
-        if problem.has_windows or len(live) > self._options.most_buffers:
+        if problem.has_windows or len(live) > self.config.most_buffers:
             return UNDECIDED
         offsets = [x.offset or 0 for x in problem.buffers]
         if live:
@@ -54,7 +54,7 @@ class BranchAndBound:
             kept = replace(kept, capacity=problem.room)
             units = units_for(kept)
             descents = _descents(kept, units, run.seed)
-            found = rotate(descents, self._options.first_nodes, run)
+            found = rotate(descents, self.config.first_nodes, run)
             if found is None:
                 return UNDECIDED
             if found.offsets is None:
