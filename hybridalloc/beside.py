@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable, Generator
 from contextlib import suppress
 
+from hybridalloc.interruption import postponed
+
 _POLL_S = 0.05
 
 
@@ -36,12 +38,14 @@ def beside(
         finally:
             ended.set()
 
-    threading.Thread(target=run, daemon=True).start()
+    thread = threading.Thread(target=run, daemon=True)
     try:
+        with postponed():
+            thread.start()
         while not ended.wait(_POLL_S):
             yield
     finally:
-        while not ended.is_set():
+        while thread.ident is not None and not ended.is_set():
             with suppress(KeyboardInterrupt):  # what works must not outlive Python
                 stop()
                 ended.wait(_POLL_S)
