@@ -76,7 +76,7 @@ def header_text(
     #endif
     """
     prefix = _identifier(name)
-    if prefix[0].isdigit():
+    if not prefix[0].isalpha():
         prefix = f"A{prefix}"
     lines = [
         "/* Offsets in bytes, from the start of an arena. */",

@@ -26,7 +26,7 @@ ALIASES = {
 REQUIRED = ("id", "lower", "upper", "size")
 OPTIONAL = ("alignment", "hint", "gaps", "offset")
 _GAP = re.compile(r"(-?\d+)-(-?\d+)(?:@(\d+):(\d+))?")
-_CAPACITY = re.compile(r".*\.(\d+)\.csv(?:\.gz)?")
+_CAPACITY = re.compile(r".*\.(\d+)\.csv(?:\.gz)?", re.ASCII | re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?\d{1,40}", re.ASCII)
 
 
