@@ -39,6 +39,28 @@ def require(problem: object, warm_start: object, **numbers: object) -> None:
             raise UsageError(f"time limit {value} is not >= 0 seconds")
 
 
+def require_takes(solver: object, name: str, kind: type[object]) -> None:
+    """Refuse a solver whose annotations say that it takes the other kind of problem.
+
+    Args:
+        solver: Has a method ``solve``.
+        name: What to call it.
+        kind: ``Problem`` or ``StaticProblem``.
+
+    Raises:
+        UsageError: It is for programs, or for static allocation, and should not be.
+    """
+    words = {Problem: "programs", StaticProblem: "static allocation"}
+    method: object = getattr(solver, "solve", None)
+    said = getattr(method, "__annotations__", {}).get("problem")
+    for other in words.keys() - {kind}:
+        if said in (other, other.__name__):
+            raise UsageError(
+                f"strategy {name!r} is for {words[other]}; expected one for "
+                f"{words[kind]}"
+            )
+
+
 def read(
     problem: Problem | StaticProblem | Path | str,
     target: Target | str | None,

@@ -43,6 +43,16 @@ class Interruption:
 
 
 @contextmanager
+def until_interrupt() -> Iterator[None]:
+    """Within this block, Ctrl-C ends what runs, and all is well behind it."""
+    try:
+        yield
+    except (KeyboardInterrupt, *STAND_INS) as error:
+        if not is_interrupt(error):
+            raise
+
+
+@contextmanager
 def postponed() -> Iterator[None]:
     """Within this block, Ctrl-C waits until its end.
 

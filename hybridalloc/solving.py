@@ -15,6 +15,7 @@ from hybridalloc.arguments import (
     read,
     require,
     require_none,
+    require_takes,
     restricted,
     robust_objective,
 )
@@ -131,6 +132,7 @@ def _solver(strategy: str | Solver) -> tuple[Solver, str]:
     """The solver, ready to run, and what to call it."""
     solver = as_solver(strategy)
     if not isinstance(strategy, str):
+        require_takes(solver, name_of(solver), Problem)
         return solver, name_of(solver)
     from hybridalloc.rehearsal import rehearse  # loads the compiler of inner loops
 

@@ -4,43 +4,45 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from hybridalloc.interruption import until_interrupt
 from hybridalloc.solver import Run
-from hybridalloc.static.load import lower_bound, peak_of
+from hybridalloc.static.load import peak_of
 from hybridalloc.static.problem import StaticBuffer, StaticProblem
 from hybridalloc.static.proofs import StaticInfeasibility
 from hybridalloc.static.solver import StaticSolver
-from hybridalloc.static.units import unit_of
 
 
 def reduced(
-    problem: StaticProblem, solver: StaticSolver, run: Run
+    problem: StaticProblem, solver: StaticSolver, run: Run, excess_bytes: int
 ) -> StaticInfeasibility:
     """Why no offsets fit, as exhaustive search has proven.
 
     Leaves buffers out, as long as there is time and what is left still does not fit:
-    half of them at a time at first, then fewer, at the end one.
+    half of them at a time at first, then fewer, at the end one. Ctrl-C ends that.
+
+    Args:
+        problem: What does not fit.
+        solver: What has proven it.
+        run: Limits.
+        excess_bytes: What more of memory it would take, at least.
     """
-    kept = list(problem.buffers)
+    kept, few = list(problem.buffers), "they do not fit"
     count = len(kept) // 2
-    is_irreducible = False
-    while count and not run.expired:
-        before = len(kept)
-        kept = _without(kept, count, problem, solver, run)
-        if len(kept) == before and count == 1:
-            is_irreducible = not run.expired
-            break
-        count = count // 2 if len(kept) == before else min(count, len(kept) // 2) or 1
-    peak = peak_of(kept)
-    bound = max(lower_bound(problem), (problem.capacity or 0) + unit_of(problem))
+    with until_interrupt():
+        while count and not run.expired:
+            before = len(kept)
+            kept = _without(kept, count, problem, solver, run)
+            if len(kept) < before:
+                count = min(count, len(kept) // 2) or 1
+            elif count > 1:
+                count //= 2
+            elif not run.expired:
+                few = "these do not fit, and do without any one"
+                break
     largest = sorted(kept, key=lambda x: (-x.size, x.name))
-    few = (
-        "these do not fit, and do without any one"
-        if is_irreducible
-        else "they do not fit"
-    )
     return StaticInfeasibility(
-        instruction=peak.instant,
-        excess_bytes=bound - (problem.capacity or 0),
+        instruction=peak_of(kept).instant,
+        excess_bytes=excess_bytes,
         culprits=tuple(x.name for x in largest),
         reason=f"search of all placements: {few}",
     )

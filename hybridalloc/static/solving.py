@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
+from hybridalloc.arguments import require_takes
 from hybridalloc.compose import as_solver, name_of
 from hybridalloc.errors import StrategyError, UsageError
+from hybridalloc.interruption import until_interrupt
 from hybridalloc.solver import Metrics, Run, Solver, Status
 from hybridalloc.static.checker import check_offsets
 from hybridalloc.static.load import Peak, lower_bound, peak_of
@@ -76,16 +78,15 @@ def solve_static(
         solver = static_solver(name)
         rehearse(name)
     else:
-        solver = cast(StaticSolver, as_solver(cast(Solver, strategy)))
-        name = name_of(cast(Solver, strategy))
+        given = as_solver(cast(Solver, strategy))
+        solver, name = cast(StaticSolver, given), name_of(given)
+        require_takes(solver, name, StaticProblem)
     run = Run(time.monotonic() + time_limit, seed=seed, workers=workers)
     search = _Search(problem, solver, run, name)
-    try:
+    with until_interrupt():
         search.decide()
         if minimize_capacity or problem.capacity is None:
             search.minimize()
-    except KeyboardInterrupt:
-        pass
     return search.answer()
 
 
@@ -110,12 +111,21 @@ class _Search:
         if self._infeasibility is not None:
             self._best = Placement(is_impossible=True, found_by="maximum load")
             return
-        self._best = self._try(self._problem.capacity, self._run)
-        if self._best.is_impossible:
-            until = self._run.deadline - time.monotonic()
-            limit = time.monotonic() + max(0.0, min(until, SHARE * until))
-            run = replace(self._run, deadline=limit)
-            self._infeasibility = reduced(obstructed, self._solver, run)
+        found = self._try(self._problem.capacity, self._run)
+        if found.is_impossible:
+            self._infeasibility = self._reduced(obstructed)
+        self._best = found
+
+    def _reduced(self, obstructed: StaticProblem) -> StaticInfeasibility:
+        """Why the capacity is too small, with few culprits if there is time."""
+        capacity = obstructed.room
+        self._rule_out(capacity)
+        run = replace(self._run, deadline=self._run.until(SHARE))
+        return reduced(obstructed, self._solver, run, self._bound - capacity)
+
+    def _rule_out(self, capacity: int) -> None:
+        """Remember that no offsets fit a capacity: nor do any below the next unit."""
+        self._bound = max(self._bound, (capacity // self._unit + 1) * self._unit)
 
     def minimize(self) -> None:
         """Look for offsets that need less, at first at the least and in the middle."""
@@ -123,7 +133,7 @@ class _Search:
         seconds = max(FIRST_SLICE_S, TIMES * taken)
         while self._best.offsets is not None and not self._run.expired:
             peak = self._peak(self._best.offsets)
-            steps = (peak - self._bound) // self._unit
+            steps = -(-(peak - self._bound) // self._unit)
             if steps <= 0:
                 return
             if not any(
@@ -139,7 +149,7 @@ class _Search:
         if found.offsets is not None:
             self._best = found
         elif found.is_impossible:
-            self._bound = max(self._bound, capacity + self._unit)
+            self._rule_out(capacity)
         return found.is_answer
 
     def _try(self, capacity: int | None, run: Run) -> Placement:

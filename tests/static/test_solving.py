@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import signal
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from static_problems import exists, least_capacity, small_problems
 
-from hybridalloc import StaticResult, solve
+from hybridalloc import BestOf, Chain, StaticResult, solve
+from hybridalloc.baselines.belady import Belady
+from hybridalloc.baselines.static.fits import Fits
 from hybridalloc.errors import StrategyError, UsageError
 from hybridalloc.io.minimalloc import read_buffers
-from hybridalloc.solver import Run, Status
+from hybridalloc.solver import Run, Solver, Status
 from hybridalloc.static.checker import check_offsets
 from hybridalloc.static.problem import Gap, StaticBuffer, StaticProblem
 from hybridalloc.static.solver import UNDECIDED, Placement
@@ -101,6 +104,19 @@ def test_of_what_is_live_only_what_is_needed_for_the_proof_is_named() -> None:
     assert answer.load.buffers == ("b0", "b1", "b2")
 
 
+def test_what_lies_between_aligned_buffers_counts_where_it_is_too_much() -> None:
+    """At 5, three times 5 bytes take 8 + 8 + 5; at 0 just 20 are live."""
+    alone = StaticBuffer("alone", 20, 0, 3, alignment=4)
+    small = StaticBuffer("small", 1, 5, 7, alignment=4)
+    three = [StaticBuffer(name, 5, 5, 7, alignment=4) for name in "abc"]
+    problem = StaticProblem("aligned", (alone, small, *three), 20)
+    found = solve_static(problem).infeasibility
+    assert found is not None
+    assert (found.instruction, found.excess_bytes) == (5, 5)
+    assert found.culprits == ("a", "b", "c")
+    assert "16 bytes are live at once, which take 25 bytes" in found.reason
+
+
 def test_a_buffer_larger_than_the_memory_is_named() -> None:
     answer = solve_static(problem_of((4, 0, 2), (9, 5, 6), capacity=8))
     assert answer.infeasibility is not None
@@ -165,6 +181,59 @@ def test_infeasible_beyond_the_load_is_proven_with_few_culprits() -> None:
         assert answer.infeasibility.excess_bytes == 1
 
 
+def split_in_two(capacity: int) -> StaticProblem:
+    """Of 8 + 8 bytes, none fit below the 4 fixed ones: with what is free, 20 needed."""
+    free = (StaticBuffer("a", 8, 0, 2), StaticBuffer("b", 8, 0, 2))
+    return StaticProblem(
+        "split", (*free, StaticBuffer("fixed", 4, 0, 2, offset=4)), capacity
+    )
+
+
+def test_the_excess_is_up_to_the_next_capacity_that_is_possible() -> None:
+    """All sizes and offsets are multiples of 4, so at least 24 bytes after 22."""
+    problem = split_in_two(capacity=22)
+    assert not exists(problem)
+    answer = solve_static(problem, "packing")
+    assert answer.infeasibility is not None
+    assert answer.infeasibility.excess_bytes == 2
+    assert answer.bound_bytes == 24
+    assert solve_static(replace(problem, capacity=24)).status in ANSWERED
+
+
+def test_ctrl_c_while_culprits_are_made_few_keeps_the_proof() -> None:
+    class Interrupted:
+        asked = 0
+
+        def solve(self, problem: StaticProblem, run: Run) -> Placement:
+            self.asked += 1
+            if self.asked == 2:
+                signal.raise_signal(signal.SIGINT)
+            return Placement(is_impossible=True)
+
+    answer = solve_static(split_in_two(capacity=22), Interrupted())
+    assert answer.status is Status.INFEASIBLE
+    assert answer.infeasibility is not None
+    assert set(answer.infeasibility.culprits) == {"a", "b", "fixed"}
+
+
+@pytest.mark.parametrize("kind", [SystemError, ImportError])
+def test_ctrl_c_within_compiled_code_or_an_import_keeps_what_was_found(
+    kind: type[Exception],
+) -> None:
+    class Improving:
+        asked = 0
+
+        def solve(self, problem: StaticProblem, run: Run) -> Placement:
+            self.asked += 1
+            if self.asked > 1:
+                raise kind("instead of Ctrl-C") from KeyboardInterrupt()
+            return Placement((8, 4))
+
+    problem = problem_of((4, 0, 2), (4, 1, 3), capacity=12)
+    answer = solve_static(problem, Improving(), minimize_capacity=True)
+    assert (answer.status, answer.offsets) == (Status.FEASIBLE, (8, 4))
+
+
 def test_a_time_out_is_unknown_and_never_infeasible() -> None:
     problem = problem_of((4, 0, 2), (4, 1, 3), capacity=8)
     assert solve_static(problem, time_limit=0.0).status is Status.UNKNOWN
@@ -197,6 +266,18 @@ def test_a_strategy_is_told_the_limits_and_the_seed() -> None:
 def test_what_is_no_solver_is_refused() -> None:
     with pytest.raises(UsageError, match="expected a name or a solver object"):
         solve(problem_of((4, 0, 2), capacity=8), Placement())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("solver", [BestOf("msa", "greedy"), Chain("msa"), Belady()])
+def test_a_solver_for_programs_is_refused(solver: Solver) -> None:
+    path = ROOT / "examples" / "static" / "sensor.10.csv"
+    with pytest.raises(UsageError, match="for programs; expected one for static alloc"):
+        solve(path, solver)
+
+
+def test_a_solver_for_static_allocation_solves_no_program(bundled: Path) -> None:
+    with pytest.raises(UsageError, match="static allocation; expected one for program"):
+        solve(bundled / "gcn3_train_n4096", Fits())
 
 
 def test_a_wrong_name_suggests_the_nearest() -> None:
@@ -271,6 +352,12 @@ def test_hints_that_fit_are_taken(strategy: str) -> None:
     a = StaticBuffer("a", 4, 0, 3, hint=0)
     b = StaticBuffer("b", 6, 0, 3, hint=4)
     assert solve_static(StaticProblem("hints", (a, b), 10), strategy).offsets == (0, 4)
+
+
+def test_hints_between_what_is_canonical_do_not_hide_the_least_capacity() -> None:
+    problem = StaticProblem("hint", (StaticBuffer("a", 4, 0, 3, hint=1),))
+    answer = solve_static(problem, minimize_capacity=True)
+    assert (answer.status, answer.peak_bytes) == (Status.OPTIMAL, 4)
 
 
 def test_hints_that_do_not_fit_are_passed_over() -> None:
