@@ -87,7 +87,8 @@ class Placer:
         """(n,): the offsets, in bytes, if all buffers find a place in time.
 
         Those with a fixed offset come before the others, then those with hints if
-        these count.
+        these count. The clock is looked at between some and the next, so few are
+        always placed.
         """
         shapes = self._shapes
         if by_hints:
@@ -98,10 +99,10 @@ class Placer:
         taken = nothing(self._instants, max(1, len(shapes.parts)))
         offsets = np.full(len(sequence), NOWHERE, np.int64)
         for i in range(0, len(sequence), AT_ONCE):
+            if i > 0 and run.expired:
+                return None
             some = sequence[i : i + AT_ONCE]
-            is_best = fit is Fit.BEST
-            is_done = place_some(some, shapes, taken, capacity, is_best, offsets)
-            if run.expired or not is_done:
+            if not place_some(some, shapes, taken, capacity, fit is Fit.BEST, offsets):
                 return None
         return offsets
 
