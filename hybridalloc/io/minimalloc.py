@@ -3,12 +3,14 @@
 The first line names the columns, in any order: ``id`` (or ``buffer``, ``buffer_id``),
 ``lower`` (or ``begin``, ``start``), ``upper`` (exclusive; or ``end``, inclusive) and
 ``size``; perhaps ``alignment``, ``hint`` (-1: none), ``gaps`` and ``offset`` (fixed;
--1 or nothing: free). Reading stops at the first blank line.
+-1 or nothing: free). Other columns are passed over with a warning. Reading stops at the
+first blank line.
 """
 
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -132,8 +134,6 @@ def format_buffers(problem: StaticProblem, offsets: Sequence[int] | None = None)
     b,0,3,4,8
     """
     buffers = problem.buffers
-    if offsets is None and any(x.offset is not None for x in buffers):
-        offsets = [_number_or_none(x.offset) for x in buffers]
     columns = {
         "id": [x.name for x in buffers],
         "lower": [str(x.start) for x in buffers],
@@ -143,11 +143,14 @@ def format_buffers(problem: StaticProblem, offsets: Sequence[int] | None = None)
     if any(x.alignment != 1 for x in buffers):
         columns["alignment"] = [str(x.alignment) for x in buffers]
     if any(x.hint is not None for x in buffers):
-        columns["hint"] = [str(_number_or_none(x.hint)) for x in buffers]
+        columns["hint"] = [_offset_text(x.hint) for x in buffers]
     if any(x.gaps for x in buffers):
         columns["gaps"] = [" ".join(map(_gap_text, x.gaps)) for x in buffers]
+    placed: Sequence[int | None] = [x.offset for x in buffers]
     if offsets is not None:
-        columns["offset"] = [str(x) for x in offsets]
+        placed = offsets
+    if any(x is not None for x in placed):
+        columns["offset"] = [_offset_text(x) for x in placed]
     lines = [columns, *zip(*columns.values(), strict=True)]
     return "".join(",".join(line) + "\n" for line in lines)
 
@@ -161,6 +164,12 @@ def _columns(header: str, path: Path) -> tuple[list[str], bool]:
         raise InputError(path, f"expected a column {missing[0]}, found {names}", 1)
     if len(set(columns)) < len(columns):
         raise InputError(path, f"two columns of the same meaning in {names}", 1)
+    known = (*REQUIRED, *OPTIONAL)
+    if unknown := [name for name in columns if name not in known]:
+        warnings.warn(
+            f"{path}: columns {unknown} are passed over; known: {', '.join(known)}",
+            stacklevel=4,
+        )
     return columns, "end" in names
 
 
@@ -208,5 +217,5 @@ def _gap_text(gap: Gap) -> str:
     return f"{gap.start}-{gap.end}{window}"
 
 
-def _number_or_none(value: int | None) -> int:
-    return -1 if value is None else value
+def _offset_text(offset: int | None) -> str:
+    return "-1" if offset is None else str(offset)

@@ -65,6 +65,12 @@ def test_reading_stops_at_the_first_blank_line() -> None:
     assert len(parsed("id,lower,upper,size\na,0,1,4\n\nnot,a,row\n")) == 1
 
 
+def test_a_column_of_another_name_is_passed_over_with_a_warning() -> None:
+    with pytest.warns(UserWarning, match=r"\['aligment'\] are passed over; known: id"):
+        problem = parse_buffers("id,lower,upper,size,aligment\na,0,1,2,4\n", "a.csv")
+    assert problem.buffers[0].alignment == 1
+
+
 def test_columns_that_say_nothing_are_left_out() -> None:
     gap = StaticBuffer("1", 18, 6, 12, 2, (Gap(7, 8), Gap(9, 10, (1, 17))))
     hint = StaticBuffer("0", 5, 5, 10, hint=0)

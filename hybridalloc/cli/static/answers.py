@@ -101,8 +101,8 @@ def compare_csv(
         UsageError: A strategy or a capacity is none.
     """
     names = static_texts(strategies)
-    sizes = [None] if capacities is None else capacities.split(",")
-    problems = [(path, read_given_buffers(path, x)) for path in paths for x in sizes]
+    sizes = None if capacities is None else list(map(parse_size, capacities.split(",")))
+    problems = [x for path in paths for x in _resized(path, sizes)]
     rows: list[StaticRecord] = []
     with (
         suppress(KeyboardInterrupt),
@@ -141,6 +141,16 @@ def read_given_buffers(
         return replace(problem, reserved=tuple(map(_range, reserved)))
     except ValueError as error:
         raise UsageError(f"--reserve: {error}") from error
+
+
+def _resized(
+    path: Path, sizes: Sequence[int] | None
+) -> list[tuple[Path, StaticProblem]]:
+    """The buffers in a file, once with each capacity, if any are given."""
+    problem = read_buffers(path)
+    if sizes is None:
+        return [(path, problem)]
+    return [(path, replace(problem, capacity=size)) for size in sizes]
 
 
 def _rows(
