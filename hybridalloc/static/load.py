@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 import numpy as np
 
@@ -80,15 +82,25 @@ def _most(buffers: Sequence[StaticBuffer], step: int) -> tuple[int, int]:
         return min((x.start for x in buffers), default=0), 0
     padding = -sizes % step
     points, load = _profile(start, end, sizes + padding)
-    instant, most = int(points[0]), 0
-    for i in np.argsort(-load, kind="stable").tolist():
-        if load[i] <= most:
-            break
-        is_live = (start <= points[i]) & (points[i] < end)
-        bare = int(load[i] - padding[is_live].max())
-        if bare > most:
-            instant, most = int(points[i]), bare
-    return instant, most
+    if padding.any():
+        load -= _largest(points, start, end, padding)
+    first = load.argmax()
+    return int(points[first]), int(load[first])
+
+
+def _largest(points: Ints, start: Ints, end: Ints, values: Ints) -> Ints:
+    """(points,): the largest value of what is live at each; 0 where nothing is."""
+    order = np.argsort(start, kind="stable")
+    waiting = deque(np.stack((start, -values, end), axis=1)[order].tolist())
+    live: list[list[int]] = []
+    largest = []
+    for point in points.tolist():
+        while waiting and waiting[0][0] <= point:
+            heappush(live, waiting.popleft()[1:])
+        while live and live[0][1] <= point:
+            heappop(live)
+        largest.append(-live[0][0] if live else 0)
+    return np.array(largest, np.int64)
 
 
 def _shapes(buffers: Iterable[StaticBuffer]) -> Ints:

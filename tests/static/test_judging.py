@@ -6,7 +6,7 @@ from itertools import combinations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from static_problems import exists, least_capacity, small_problems
+from static_problems import INSTANTS, exists, least_capacity, small_problems
 
 from hybridalloc.cpsat_models.packing.model import canonical_offsets
 from hybridalloc.problem import Problem
@@ -92,6 +92,23 @@ def test_the_peak_is_the_first_instant_of_the_most_bytes() -> None:
 def test_all_but_the_topmost_buffer_take_up_to_the_next_offset() -> None:
     buffers = tuple(StaticBuffer(f"b{i}", 5, 0, 3, alignment=4) for i in range(3))
     assert lower_bound(StaticProblem("p", buffers)) == 21
+
+
+@given(problem=small_problems())
+def test_the_peak_counts_all_but_one_up_to_the_next_multiple(
+    problem: StaticProblem,
+) -> None:
+    peaks = [0]
+    for instant in range(INSTANTS):
+        sizes = [
+            r.high - r.low
+            for x in problem.buffers
+            for r in x.rectangles
+            if r.start <= instant < r.end
+        ]
+        padding = [-size % 3 for size in sizes]
+        peaks.append(sum(sizes) + sum(padding) - max(padding, default=0))
+    assert peak_of(problem.buffers, 3).bytes == max(peaks)
 
 
 def test_canonical_offsets_rest_on_sums_of_sizes_above_fixed_ones() -> None:
