@@ -32,7 +32,9 @@ FIRST_SLICE_S = 1.0
 TIMES = 2.0
 """So many times as long as the first offsets took, if that is more."""
 SHARE = 0.1
-"""Of the time limit, what making the culprits few may take."""
+"""Of the time that is left, what making the culprits few may take."""
+MOST_REDUCTION_S = 30.0
+"""What it may take at most, however much time is left."""
 
 
 def solve_static(
@@ -107,8 +109,11 @@ class _Search:
     def decide(self) -> None:
         """Find offsets that fit the capacity given, or prove that there are none."""
         obstructed = _obstructed(self._problem)
-        self._infeasibility = refute(obstructed)
-        if self._infeasibility is not None:
+        plain = refute(obstructed)
+        if plain is not None:
+            more = self._bound - obstructed.room if plain.excess_bytes else 0
+            most = max(more, plain.excess_bytes)
+            self._infeasibility = replace(plain, excess_bytes=most)
             self._best = Placement(is_impossible=True, found_by="maximum load")
             return
         found = self._try(self._problem.capacity, self._run)
@@ -120,7 +125,8 @@ class _Search:
         """Why the capacity is too small, with few culprits if there is time."""
         capacity = obstructed.room
         self._rule_out(capacity)
-        run = replace(self._run, deadline=self._run.until(SHARE))
+        most = time.monotonic() + MOST_REDUCTION_S
+        run = replace(self._run, deadline=min(most, self._run.until(SHARE)))
         return reduced(obstructed, self._solver, run, self._bound - capacity)
 
     def _rule_out(self, capacity: int) -> None:

@@ -9,7 +9,13 @@ from typing import cast
 from hybridalloc.compose import parse_single, split_singles
 from hybridalloc.compose.options import configure
 from hybridalloc.errors import UsageError
-from hybridalloc.registry import COMBINATORS, STATIC_STRATEGIES, STRATEGIES, nearest
+from hybridalloc.registry import (
+    COMBINATORS,
+    NAME,
+    STATIC_STRATEGIES,
+    STRATEGIES,
+    nearest,
+)
 from hybridalloc.static.solver import StaticSolver
 
 DEFAULT_STRATEGY = "race"
@@ -46,12 +52,11 @@ def load_static(name: str) -> Callable[..., StaticSolver]:
         return cast(
             Callable[..., StaticSolver], getattr(import_module(module), attribute)
         )
+    expected = f"expected one for static allocation: {', '.join(STATIC_STRATEGIES)}"
     if name in STRATEGIES or name in COMBINATORS:
-        known = ", ".join(STATIC_STRATEGIES)
-        raise UsageError(
-            f"strategy {name!r} is for programs; expected one for static allocation: "
-            f"{known}"
-        )
+        raise UsageError(f"strategy {name!r} is for programs; {expected}")
+    if not NAME.fullmatch(name):
+        raise UsageError(f"{name!r} is not the name of one strategy; {expected}")
     hint = nearest(name, STATIC_STRATEGIES)
     raise UsageError(f"unknown strategy {name!r} for static allocation; {hint}")
 

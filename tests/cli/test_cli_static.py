@@ -118,6 +118,8 @@ def test_a_strategy_may_have_options(command: Command, sensor: Path) -> None:
     [
         ("greedy", "strategy 'greedy' is for programs; expected one for static alloc"),
         ("best(fits,packing)", "strategy 'best' is for programs"),
+        ("race>fits", "'race>fits' is not the name of one strategy; expected one"),
+        ("fits@3s", "'fits@3s' is not the name of one strategy; expected one"),
         ("packin", "unknown strategy 'packin' for static allocation; did you mean"),
         ("fits(size=3)", "strategy 'fits' has no option 'size'; known: order, fit"),
     ],

@@ -160,6 +160,13 @@ def test_what_is_reserved_stays_free() -> None:
     assert solve_static(replace(problem, capacity=14)).peak_bytes == 14
 
 
+def test_what_is_reserved_counts_whole_in_the_excess() -> None:
+    problem = StaticProblem("top", (StaticBuffer("a", 6, 0, 3),), 10, ((5, 100),))
+    answer = solve_static(problem)
+    assert answer.infeasibility is not None
+    assert (answer.bound_bytes, answer.infeasibility.excess_bytes) == (101, 91)
+
+
 def test_infeasible_beyond_the_load_is_proven_with_few_culprits() -> None:
     """Neither below the fixed buffer nor above it is there room for the large one."""
     buffers = (
@@ -237,6 +244,13 @@ def test_ctrl_c_within_compiled_code_or_an_import_keeps_what_was_found(
 def test_a_time_out_is_unknown_and_never_infeasible() -> None:
     problem = problem_of((4, 0, 2), (4, 1, 3), capacity=8)
     assert solve_static(problem, time_limit=0.0).status is Status.UNKNOWN
+
+
+def test_offsets_found_as_time_runs_out_are_kept() -> None:
+    asked = iter([False])
+    run = Run(is_over=lambda: next(asked, True))
+    found = Fits().solve(problem_of((4, 0, 2), (4, 1, 3), capacity=8), run)
+    assert found.offsets is not None
 
 
 def test_offsets_that_break_a_rule_are_a_strategy_s_defect() -> None:
