@@ -134,6 +134,10 @@ class _Reader:
     def single(self) -> tuple[str, dict[str, str]]:
         """The name of a strategy, and its options."""
         name = self._match(NAME, "the name of a strategy")
+        if name in COMBINATORS:
+            raise UsageError(
+                f"{name!r} composes strategies, which is for programs; expected one"
+            )
         return name, self._settings() if self._take("(") else {}
 
     def end(self, expected: str) -> None:

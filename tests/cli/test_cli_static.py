@@ -252,6 +252,7 @@ def test_a_benchmark_of_csv_files_refuses_what_is_of_programs(
     out = ["--out", tmp_path / "bench"]
     for given, words in (
         ([sensor, "--strategies", "greedy"], "strategy 'greedy' is for programs"),
+        ([sensor, "--strategies", "best(msa,greedy)"], "'best' composes strategies"),
         ([sensor, "--cost-models", "cycles"], "--cost-models: expected a program"),
         ([sensor, "--robust"], "--robust: expected a program"),
         ([sensor, bundled / "gcn3_train_n4096"], "not both"),
