@@ -68,7 +68,10 @@ def lower_bound(problem: StaticProblem) -> int:
     for step in (1, common_alignment(problem)):
         _, load = _most(buffers, step)
         # What is reserved may lie between two buffers, but not where it fills a step.
-        whole = [(-(-x // step) * step, y // step * step) for x, y in problem.reserved]
+        whole = [
+            (-(-low // step) * step, high // step * step)
+            for low, high in problem.merged_ranges
+        ]
         bound = max(bound, load)
         while load and (wanted := load + _covered(whole, bound)) > bound:
             bound = wanted
@@ -119,10 +122,5 @@ def _profile(start: Ints, end: Ints, sizes: Ints) -> tuple[Ints, Ints]:
 
 
 def _covered(ranges: Iterable[tuple[int, int]], capacity: int) -> int:
-    """The bytes below a capacity in any of some ranges."""
-    total, reached = 0, 0
-    for low, high in sorted(ranges):
-        low, high = max(low, reached), min(high, capacity)
-        total += max(0, high - low)
-        reached = max(reached, high)
-    return total
+    """The bytes below a capacity in ranges of which no two meet."""
+    return sum(max(0, min(high, capacity) - low) for low, high in ranges)

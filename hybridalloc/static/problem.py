@@ -152,6 +152,21 @@ class StaticProblem:
         return highest + padded
 
     @cached_property
+    def merged_ranges(self) -> tuple[tuple[int, int], ...]:
+        """What is reserved, as ranges of which no two meet, the lowest first.
+
+        >>> StaticProblem("p", (), reserved=((4, 8), (0, 2), (2, 3))).merged_ranges
+        ((0, 3), (4, 8))
+        """
+        merged: list[tuple[int, int]] = []
+        for low, high in sorted(self.reserved):
+            if merged and low <= merged[-1][1]:
+                low, last = merged.pop()
+                high = max(high, last)
+            merged.append((low, high))
+        return tuple(merged)
+
+    @cached_property
     def has_windows(self) -> bool:
         """Whether some buffer takes a part of its bytes for some of the time."""
         return any(gap.window for buffer in self.buffers for gap in buffer.gaps)

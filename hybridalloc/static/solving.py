@@ -35,6 +35,8 @@ SHARE = 0.1
 """Of the time that is left, what making the culprits few may take."""
 MOST_REDUCTION_S = 30.0
 """What it may take at most, however much time is left."""
+REFUTED = Placement(is_impossible=True, found_by="inspection")
+"""It is plain to see that no offsets fit."""
 
 
 def solve_static(
@@ -100,6 +102,7 @@ class _Search:
     ) -> None:
         self._problem, self._solver, self._run, self._name = problem, solver, run, name
         self._started = time.monotonic()
+        self._load = peak_of(problem.buffers)
         self._unit = unit_of(problem)
         bound = lower_bound(problem)
         self._bound = -(-bound // self._unit) * self._unit
@@ -114,7 +117,7 @@ class _Search:
             more = self._bound - obstructed.room if plain.excess_bytes else 0
             most = max(more, plain.excess_bytes)
             self._infeasibility = replace(plain, excess_bytes=most)
-            self._best = Placement(is_impossible=True, found_by="maximum load")
+            self._best = REFUTED
             return
         found = self._try(self._problem.capacity, self._run)
         if found.is_impossible:
@@ -165,8 +168,10 @@ class _Search:
         problem = replace(self._problem, capacity=capacity)
         obstructed = _obstructed(problem)
         if capacity is not None and refute(obstructed) is not None:
-            return Placement(is_impossible=True, found_by="maximum load")
-        found = self._solver.solve(obstructed, run)
+            return REFUTED
+        found: object = self._solver.solve(obstructed, run)
+        if not isinstance(found, Placement):  # of a caller's own
+            raise StrategyError(f"{self._name}: expected a Placement, got {found!r}")
         if found.offsets is None:
             return found
         found = replace(found, offsets=found.offsets[: len(problem)])
@@ -183,7 +188,6 @@ class _Search:
         """What is known."""
         offsets = self._best.offsets
         peak = None if offsets is None else self._peak(offsets)
-        load = peak_of(self._problem.buffers)
         status = Status.UNKNOWN
         if self._best.is_impossible:
             status = Status.INFEASIBLE
@@ -199,12 +203,12 @@ class _Search:
             runtime=time.monotonic() - self._started,
             history=(),
             warm_start_used=False,
-            metrics=None if peak is None else _metrics(peak, load),
+            metrics=None if peak is None else _metrics(peak, self._load),
             infeasibility=self._infeasibility,
             offsets=offsets,
             capacity=self._problem.capacity,
             bound_bytes=self._bound,
-            load=load,
+            load=self._load,
             found_by=self._best.found_by,
         )
 
@@ -232,19 +236,8 @@ def _obstructed(problem: StaticProblem) -> StaticProblem:
             alignment=1 if low % step else step,
             offset=low,
         )
-        for low, high in _merged(problem.reserved)
+        for low, high in problem.merged_ranges
         if low < room
     ]
     buffers = (*problem.buffers, *obstacles)
     return replace(problem, buffers=buffers, reserved=())
-
-
-def _merged(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Ranges of bytes, of which no two meet."""
-    merged: list[tuple[int, int]] = []
-    for low, high in sorted(ranges):
-        if merged and low <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(high, merged[-1][1]))
-        else:
-            merged.append((low, high))
-    return merged

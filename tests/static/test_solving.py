@@ -262,6 +262,15 @@ def test_offsets_that_break_a_rule_are_a_strategy_s_defect() -> None:
         solve_static(problem_of((4, 0, 2), (4, 1, 3), capacity=8), Wrong())
 
 
+def test_what_is_no_placement_is_a_strategy_s_defect() -> None:
+    class Wrong:
+        def solve(self, problem: StaticProblem, run: Run) -> Any:
+            return (0, 4)
+
+    with pytest.raises(StrategyError, match=r"Wrong: expected a Placement, got \(0, 4"):
+        solve_static(problem_of((4, 0, 2), (4, 1, 3), capacity=8), Wrong())
+
+
 def test_a_strategy_is_told_the_limits_and_the_seed() -> None:
     runs: list[Run] = []
 
