@@ -7,7 +7,12 @@ import threading
 
 import pytest
 
-from hybridalloc.interruption import Interruption, is_interrupt, postponed
+from hybridalloc.interruption import (
+    Interruption,
+    is_interrupt,
+    postponed,
+    until_interrupt,
+)
 
 
 def press() -> None:
@@ -91,6 +96,15 @@ def test_what_must_be_done_whole_may_be_done_in_any_thread() -> None:
     thread.start()
     thread.join()
     assert done == [True]
+
+
+def test_ctrl_c_ends_a_block_and_whatever_else_goes_wrong_is_handed_on() -> None:
+    with until_interrupt():
+        press()
+    with until_interrupt():
+        raise ImportError("instead of Ctrl-C") from KeyboardInterrupt()
+    with pytest.raises(SystemError), until_interrupt():
+        raise SystemError("a defect")
 
 
 def test_modules_and_compiled_code_hand_on_ctrl_c_as_errors_of_theirs() -> None:
