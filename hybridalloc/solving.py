@@ -22,7 +22,7 @@ from hybridalloc.arguments import (
 from hybridalloc.compose import as_solver, name_of
 from hybridalloc.errors import UsageError
 from hybridalloc.incumbents import Incumbents
-from hybridalloc.interruption import STAND_INS, is_interrupt
+from hybridalloc.interruption import until_interrupt
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.objective import Robust
 from hybridalloc.packing.occupancy import occupancy
@@ -180,16 +180,13 @@ def _search(
     solver: Solver, problem: Problem, run: Run, incumbents: Incumbents
 ) -> Outcome:
     """Run the strategy to its end, its deadline or Ctrl-C; keep every better map."""
-    try:
+    with suppress(TimeoutError), until_interrupt():
         if run.warm_start is not None:
             incumbents.start_from(run.warm_start)
         return incumbents.conclude(solver.solve(problem, run))
-    except (KeyboardInterrupt, TimeoutError, *STAND_INS) as error:
-        if isinstance(error, STAND_INS) and not is_interrupt(error):
-            raise
-        with suppress(KeyboardInterrupt):
-            incumbents.settle()
-        return UNANSWERED
+    with suppress(KeyboardInterrupt):
+        incumbents.settle()
+    return UNANSWERED
 
 
 def _result(
