@@ -113,7 +113,7 @@ class MuZero:
     def solve(self, problem: Problem, run: Run) -> Outcome:
         """Play games side by side until the run is over."""
         network = _network(self.config.weights)
-        if self.config.finetune:
+        if self.config.finetune and listing_s(problem) < run.remaining_s:
             network, known = finetuned(problem, run, network, self.config.finetune)
             run = _starting(problem, run, known)
         random = np.random.default_rng(run.seed)

@@ -59,6 +59,8 @@ class Variation:
     """(steps,): which are decided anew."""
     pace: Floats
     """(steps,): what the program takes after each step of the other game."""
+    until: int
+    """The first step from which on it only goes on as the other."""
     temperature: float
     """Of the decisions."""
 
@@ -69,9 +71,10 @@ class Variation:
 
     @property
     def is_behind(self) -> bool:
-        """Whether the other game is better up to here."""
-        before_s = self.pace[self.position.step - 1]
-        return bool(self.position.time_s > before_s * (1 + ROUNDING))
+        """Whether it only goes on as the other, which is better up to here."""
+        step = self.position.step
+        before_s = self.pace[step - 1] * (1 + ROUNDING)
+        return bool(step >= self.until and self.position.time_s > before_s)
 
     def apply(self, action: int) -> None:
         """Take an action; the first is to be another one than in the other game."""
@@ -128,13 +131,15 @@ class Variations:
     def _whole(self) -> Variation:
         """A game of which all is decided anew."""
         free, position = np.ones(self._steps, np.bool_), self._game.begin()
-        return Variation(position, self._line, free, self._pace, self._heat())
+        heat, until = self._heat(), self._steps
+        return Variation(position, self._line, free, self._pace, until, heat)
 
     def _redecided(self) -> Variation:
         """A game of which some steps in a row are decided anew."""
         free = self._free()
-        position = self._position(int(free.argmax()))
-        return Variation(position, self._line, free, self._pace, self._heat())
+        position, until = self._position(int(free.argmax())), int(free.sum())
+        until += position.step
+        return Variation(position, self._line, free, self._pace, until, self._heat())
 
     def _favoured(self) -> Variation:
         """A game in which a buffer that was dropped is in fast memory for a while.
@@ -155,7 +160,7 @@ class Variations:
         line[meanwhile][self._sizes[meanwhile] >= least] = Action.DROP
         line[served] = Action.NO_COPY
         position = self._position(meanwhile.start)
-        return Variation(position, line, free, self._pace, 0.0)
+        return Variation(position, line, free, self._pace, meanwhile.stop, 0.0)
 
     def _heat(self) -> float:
         heat: float = COOLEST * (HOTTEST / COOLEST) ** self._random.random()
@@ -225,6 +230,8 @@ def ends(
         while len(playing) < side_by_side and (game := next(games, None)):
             if end := _end(game, playing, is_over):
                 yield end
+            if is_over():
+                return
         if not playing:
             return
         positions = [x.position for x in playing]

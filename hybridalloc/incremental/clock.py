@@ -93,11 +93,8 @@ def play(world: Ints, state: Ints, clock: Ints, begin: int, until: int) -> None:
     """
     steps, marks, trial = ints(world, STEPS), floats(clock, MARKS), floats(clock, TRIAL)
     times, sums = floats(clock, TIMES), float_row(clock, SUMS)
-    queued, copies = ints(state, QUEUED), ints(state, COPIES)
-    works, spots = float_row(state, WORKS), floats(clock, SPOTS)
-    stamps = int_row(clock, STAMPS)
+    queued = ints(state, QUEUED)
     sums[PASS] += 1
-    number = int(sums[PASS])
     queues, trips, before = start(world, marks, begin)
     stall, depth, step, base, change = 0.0, 0, begin, begin, 0.0
     since = marks[begin, SINCE]
@@ -113,13 +110,7 @@ def play(world: Ints, state: Ints, clock: Ints, begin: int, until: int) -> None:
             since = keep_mark(trial, queues, step, since)
         trips[0, LEFT] -= 1
         if queued[step, 1] >= 0 or queued[step, 0] >= 0:
-            stall += meet(
-                *(steps, queued, copies, works, spots, stamps),
-                number,
-                queues,
-                step,
-                since,
-            )
+            stall += meet(world, state, clock, queues, step, since)
         if steps[step, ACTION] == RUN:
             done = queues[0, DONE] + queues[1, DONE]
             advance(queues, times[steps[step, WHAT], IDLE])
@@ -136,18 +127,12 @@ def play(world: Ints, state: Ints, clock: Ints, begin: int, until: int) -> None:
 
 @compiled
 def meet(
-    steps: Ints,
-    queued: Ints,
-    copies: Ints,
-    works: Floats,
-    spots: Floats,
-    stamps: Ints,
-    number: int,
-    queues: Floats,
-    step: int,
-    since: float,
+    world: Ints, state: Ints, clock: Ints, queues: Floats, step: int, since: float
 ) -> float:
     """Finish the copies that are due at a step, and issue others: the stall there."""
+    queued, copies, steps = ints(state, QUEUED), ints(state, COPIES), ints(world, STEPS)
+    spots, stamps = floats(clock, SPOTS), int_row(clock, STAMPS)
+    works, number = float_row(state, WORKS), int(float_row(clock, SUMS)[PASS])
     stall, waiting = 0.0, False
     copy = queued[step, 1]
     while copy >= 0:
