@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -83,27 +83,28 @@ def begin_run(
     if not ready:
         raise UsageError("nothing to train on: no program has anything to decide")
     run = Run(folder, config, seed, ready, list(_prepared(held_out, config, say)))
-    programs: list[dict[str, object]] = []
-    for entry in (*run.entries, *run.held_out):
-        file = f"{len(programs):03d}.json.gz"
-        write_problem(entry.problem, folder.programs / file)
-        programs.append(
-            {
-                "name": entry.name,
-                "file": file,
-                "bound_s": entry.bound_s,
-                "is_held_out": len(programs) >= len(ready),
-            }
-        )
     content = {
         "format": FORMAT,
         "seed": seed,
         "given": list(given),
         "config": config.as_dict(),
-        "programs": programs,
+        "programs": list(_written(run)),
     }
     write_text(folder.config, json.dumps(content, indent=2) + "\n")
     return run
+
+
+def _written(run: Run) -> Iterator[dict[str, object]]:
+    """Write the programs of a run; what its configuration says of each."""
+    for number, entry in enumerate((*run.entries, *run.held_out)):
+        file = f"{number:03d}.json.gz"
+        write_problem(entry.problem, run.folder.programs / file)
+        yield {
+            "name": entry.name,
+            "file": file,
+            "bound_s": entry.bound_s,
+            "is_held_out": number >= len(run.entries),
+        }
 
 
 def open_run(folder: RunFolder, say: Say, *, given: Sequence[str] = ()) -> Run:

@@ -116,13 +116,19 @@ def play(world: Ints, state: Ints, clock: Ints, begin: int, until: int) -> None:
             advance(queues, times[steps[step, WHAT], IDLE])
             trial[step, USED] = queues[0, DONE] + queues[1, DONE] - done
         elif steps[step, ACTION] == END:
-            demand(queues, 0, queues[0, ISSUED])
-            demand(queues, 1, queues[1, ISSUED])
-            stall += finish(queues)
+            stall += drain(queues)
         else:
             depth, step, stall = turn(world, queues, trips, before, depth, step, stall)
         step += 1
     sums[CHANGE], sums[EXIT] = change, step
+
+
+@compiled
+def drain(queues: Floats) -> float:
+    """Finish all that was issued: the stall."""
+    demand(queues, 0, queues[0, ISSUED])
+    demand(queues, 1, queues[1, ISSUED])
+    return float(finish(queues))
 
 
 @compiled
