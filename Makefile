@@ -9,8 +9,9 @@ BIN := $(VENV)/bin
 demo: $(VENV)/ready
 	$(BIN)/hybridalloc compare examples/workloads/*/ --time-limit 5 --bound-time 2
 
+# A test on each core: so that torch's threads do not wait for each other, one each.
 test: $(VENV)/ready
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: $(VENV)/ready
 	scripts/check format lint types
