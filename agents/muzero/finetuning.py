@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 
 from hybridalloc.agents.muzero.checkpoint import load_network
 from hybridalloc.agents.muzero.network import Network
+from hybridalloc.agents.muzero.programs import BOUND_SHARE
 from hybridalloc.agents.muzero.run import begin_run
 from hybridalloc.agents.muzero.run_folder import RunFolder
 from hybridalloc.agents.muzero.session import Sitting, train
@@ -21,8 +22,6 @@ from hybridalloc.solver import Run
 
 SHARE = 0.5
 """Of the time, at most."""
-BOUND_SHARE = 0.1
-"""Of the time, for the lower bound that rewards are scaled by."""
 CONFIG = replace(CPU, demonstrations=None, validate_every=10**9, bound_time_s=0.0)
 """The agent's own games alone, without validations."""
 

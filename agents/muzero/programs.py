@@ -12,6 +12,8 @@ from hybridalloc.problem import Problem
 
 BOUND_S = 10.0
 """Seconds for the lower bound of a program, where none is given."""
+BOUND_SHARE = 0.1
+"""The share of the time of a search that the bound may take."""
 LEAST_SHARE = 0.01
 """A return of 1 stands for this share of the time at least."""
 EXTENDED = GameConfig(waits=True, shifts=True)

@@ -19,7 +19,7 @@ from hybridalloc.agents.muzero.model import Model
 from hybridalloc.agents.muzero.models import GameModel, LearnedModel, ModelKind
 from hybridalloc.agents.muzero.network import Network
 from hybridalloc.agents.muzero.observing import Observing
-from hybridalloc.agents.muzero.programs import BOUND_S, EXTENDED, scale_s
+from hybridalloc.agents.muzero.programs import BOUND_S, BOUND_SHARE, EXTENDED, scale_s
 from hybridalloc.agents.muzero.search import SearchConfig
 from hybridalloc.agents.muzero.variations import Variations, eager, ends
 from hybridalloc.bounds import lower_bound
@@ -39,8 +39,6 @@ SHIPPED = Path(__file__).with_name("weights.pt")
 """The weights that come with the package."""
 EPISODES = 256
 """Games where neither a deadline nor their number is given."""
-BOUND_SHARE = 0.1
-"""The share of the time that the bound may take which the game as a model needs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,9 +78,10 @@ class Variation:
 
     def apply(self, action: int) -> None:
         """Take an action; the first is to be another one than in the other game."""
-        step, legal = self.position.step, self.position.mask()
+        step = self.position.step
         is_first = step == self.free.argmax() and not self.free.all()
         if is_first and action == self.line[step]:
+            legal = self.position.mask()
             others = (x for x in INSTEAD[action] if legal[x] and x != action)
             action = next(others, action)
         self.position.apply(action)
