@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
 
 from hybridalloc.allocating import in_queue_order
+from hybridalloc.arrays import Ints
+from hybridalloc.game.advice import Advice, none
 from hybridalloc.game.config import GameConfig
 from hybridalloc.game.growth import NONE, Grown, grow, played
 from hybridalloc.game.held import Held
@@ -57,6 +63,9 @@ class Game:
         self.loops = Loops(problem.program)
         self.growth = grow(problem)
         self.steps = _steps(problem)
+        self.until = _until(self.steps)
+        self.advice = none(len(self.steps))
+        """The heuristics that may be followed."""
         self.room = Room(problem)
         self.simulator = Simulator(problem)
         self.fixed = tuple(
@@ -67,6 +76,21 @@ class Game:
             for x in recognise(problem.program, self.loops, fixed)
         )
         _require_pinned(problem, self.fixed)
+
+    def advised(self, advice: Advice) -> Self:
+        """The same game, in which these heuristics may be followed.
+
+        Raises:
+            ValueError: The advice is not of so many steps.
+        """
+        count = advice.votes.shape[1]
+        if count != len(self.steps):
+            raise ValueError(
+                f"game: advice for {count} steps, expected {len(self.steps)}"
+            )
+        other = copy.copy(self)
+        other.advice = advice
+        return other
 
     def memory_map(self, held: Iterable[Held]) -> MemoryMap:
         """The map of these stays."""
@@ -100,6 +124,15 @@ def _steps(problem: Problem) -> tuple[Step, ...]:
                 steps.append(Step(t, access.buffer, used[access.buffer]))
             used[access.buffer] += 1
     return tuple(steps)
+
+
+def _until(steps: tuple[Step, ...]) -> Ints:
+    """(steps,): the next step on the same buffer, or the end of the game."""
+    until, later = np.empty(len(steps), np.int64), dict[int, int]()
+    for i in reversed(range(len(steps))):
+        until[i] = later.get(steps[i].buffer, len(steps))
+        later[steps[i].buffer] = i
+    return until
 
 
 def _require_pinned(problem: Problem, fixed: Iterable[Held]) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
+from hybridalloc.arrays import Ints
 from hybridalloc.game.action import INSTEAD, Action
 from hybridalloc.game.fast import FastGame, Position
 from hybridalloc.game.game import Game
@@ -24,16 +27,28 @@ def playback(game: FastGame, memory_map: MemoryMap) -> Position:
     Returns:
         The end of the game; its ``taken`` are the actions.
     """
-    served, position = dict(_served(game.game, memory_map)), game.begin()
+    line, position = line_of(game.game, memory_map).tolist(), game.begin()
     left = {x.buffer for x in memory_map.allocations if x.origin is CROSS_PROGRAM}
     while not position.is_terminal:
         step = game.game.steps[position.step]
-        mask, wish = position.mask(), served.get((step.buffer, step.use), DROP)
-        wishes = [x for x in INSTEAD[wish] if mask[x]]
+        mask = position.mask()
+        wishes = [x for x in INSTEAD[line[position.step]] if mask[x]]
         if left and step.buffer not in left and position.copy_is_cross_program:
             wishes = [x for x in wishes if x is not COPY] or wishes
         position.apply(wishes[0])
     return position
+
+
+def line_of(game: Game, memory_map: MemoryMap) -> Ints:
+    """(steps,): the actions that a map amounts to; one by one, they may be illegal.
+
+    Args:
+        game: Of the same problem.
+        memory_map: A valid map.
+    """
+    found = dict(_served(game, memory_map))
+    wishes = [found.get((x.buffer, x.use), DROP) for x in game.steps]
+    return np.array(wishes, np.int64)
 
 
 def _served(

@@ -5,15 +5,19 @@ The fast twin (``hybridalloc.game.fast``) is for speed; this is what it must equ
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from hybridalloc.game import moves
-from hybridalloc.game.action import Action
+from hybridalloc.game.action import INSTEAD, Action
+from hybridalloc.game.advice import Option
 from hybridalloc.game.game import Game
 from hybridalloc.game.growth import NONE
 from hybridalloc.game.held import NOTHING_HELD, Holding
 from hybridalloc.memory_map import MemoryMap
+
+Choices = tuple[Action | Option, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +58,16 @@ class State:
         return () if self.is_terminal else tuple(self.after)
 
     @property
+    def legal_options(self) -> tuple[Option, ...]:
+        """The heuristics that may be followed: those that begin with a legal action."""
+        advice, legal = self.game.advice, self.legal_actions
+        return tuple(
+            x
+            for x in advice.options
+            if not self.is_terminal and advice.lines[x.heuristic, self.step] in legal
+        )
+
+    @property
     def returns(self) -> float:
         """All rewards so far, in seconds."""
         return sum(self.rewards)
@@ -62,8 +76,8 @@ class State:
         """The map so far; valid where the game has ended."""
         return self.game.memory_map(self.holding.held)
 
-    def apply(self, action: Action) -> State:
-        """Decide on the next access.
+    def apply(self, action: Action | Option) -> State:
+        """Decide on the next access, or on several as a heuristic would.
 
         If nothing is legal after that, every step since the latest decision on the
         buffer in question where Drop was legal is undone, and it is dropped there.
@@ -71,16 +85,36 @@ class State:
         Raises:
             ValueError: The action is not legal.
         """
-        if action not in self.legal_actions:
-            legal = ", ".join(x.name for x in self.legal_actions) or "none"
+        legal: Choices = (*self.legal_actions, *self.legal_options)
+        if action not in legal:
+            name_of = self.game.advice.name_of
+            expected = ", ".join(map(name_of, legal)) or "none"
             raise ValueError(
-                f"step {self.step}: action {Action(action).name} is not legal "
-                f"(expected one of: {legal})"
+                f"step {self.step}: action {name_of(action)} is not legal (expected "
+                f"one of: {expected})"
             )
+        if isinstance(action, Option):
+            *_, (_, reached) = self.following(action)
+            return reached
         state = self._decided(action)
         while (buffer := state._stuck_buffer()) != NONE:
             state = state._backed_up(buffer)
         return state
+
+    def following(self, option: Option) -> Iterator[tuple[Action, State]]:
+        """The decisions that a legal option comes to, each with where it leads.
+
+        Where what the heuristic would do is not legal, the first of ``INSTEAD`` is
+        taken.
+        """
+        line, state = self.game.advice.lines[option.heuristic], self
+        end = self.game.until[self.step] if option.until_next else self.step + 1
+        while state.step < end:
+            wishes = INSTEAD[line[state.step]]
+            legal = state.legal_actions
+            action = Action(next(x for x in wishes if x in legal))
+            state = state.apply(action)
+            yield action, state
 
     def _decided(self, action: Action) -> State:
         """The position after an action."""

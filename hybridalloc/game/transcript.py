@@ -7,27 +7,29 @@ from dataclasses import dataclass
 from itertools import islice, zip_longest
 
 from hybridalloc.game.action import Action
+from hybridalloc.game.advice import Option
 from hybridalloc.game.game import Game
 from hybridalloc.game.held import Held, Holding
 from hybridalloc.game.state import State
 from hybridalloc.memory_map import Allocation, Origin
 from hybridalloc.program import Access
 
-Chooser = Callable[[State], Action]
+Choice = Action | Option
+Chooser = Callable[[State], Choice]
 """What to do in a position."""
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One action, from a position to another."""
+    """One action or option, from a position to another."""
 
     state: State
-    action: Action
+    action: Choice
     reached: State
     """After Drop-backup, if that was needed."""
 
 
-def play(game: Game, actions: Iterable[Action] | Chooser) -> Iterator[Move]:
+def play(game: Game, actions: Iterable[Choice] | Chooser) -> Iterator[Move]:
     """Play a game, until it ends or no action is left.
 
     Args:
@@ -43,7 +45,7 @@ def play(game: Game, actions: Iterable[Action] | Chooser) -> Iterator[Move]:
 
 
 def transcript(
-    game: Game, actions: Iterable[Action] | Chooser, moves: int | None = None
+    game: Game, actions: Iterable[Choice] | Chooser, moves: int | None = None
 ) -> str:
     """A game as text: each move, its reward, and what the environment chose.
 
@@ -60,7 +62,7 @@ def transcript(
     return "\n".join([*lines, "", *_close(game, state), ""])
 
 
-def _in_order(actions: Iterable[Action]) -> Callable[[State], Action | None]:
+def _in_order(actions: Iterable[Choice]) -> Callable[[State], Choice | None]:
     left = iter(actions)
     return lambda _: next(left, None)
 
@@ -85,12 +87,36 @@ def _opening(game: Game, state: State) -> Iterator[str]:
 
 def _move(game: Game, move: Move) -> Iterator[str]:
     """What was to be decided, what was done, and what that led to."""
-    before, after = move.state, move.reached
-    own, *backups = after.rewards[len(before.rewards) :]
+    before, name_of = move.state, game.advice.name_of
     yield f"step {before.step}: {_access(game, before)}"
-    yield "  legal: " + ", ".join(x.name for x in before.legal_actions)
-    yield f"  {move.action.name}: {_us(own)}"
-    decided = before.after[move.action]
+    yield "  legal: " + ", ".join(map(name_of, before.legal_actions))
+    if before.legal_options:
+        yield "  may follow: " + ", ".join(_advised(game, before))
+    if isinstance(move.action, Action):
+        yield from _decision(game, before, move.action, move.reached)
+        return
+    yield f"  {name_of(move.action)}: {_us(move.reached.returns - before.returns)}"
+    for action, reached in before.following(move.action):
+        if before is not move.state:
+            yield f"step {before.step}: {_access(game, before)}"
+        yield from _decision(game, before, action, reached)
+        before = reached
+
+
+def _advised(game: Game, state: State) -> Iterator[str]:
+    """Who may be followed, and what each would do now."""
+    advice = game.advice
+    for option in state.legal_options:
+        if not option.until_next:
+            action = Action(advice.lines[option.heuristic, state.step])
+            yield f"{advice.names[option.heuristic]} ({action.name})"
+
+
+def _decision(game: Game, before: State, action: Action, after: State) -> Iterator[str]:
+    """What one action led to."""
+    own, *backups = after.rewards[len(before.rewards) :]
+    yield f"  {action.name}: {_us(own)}"
+    decided = before.after[action]
     yield from _changes(game, before.holding, decided)
     if backups:
         dropped = after.before or before

@@ -49,6 +49,8 @@ class FastGame:
 
     def __init__(self, game: Game) -> None:
         self.game = game
+        self.actions = len(Action) + len(game.advice.options)
+        """How many there are, with the options."""
         rows = [
             Row(x.stay, incremental.CROSS if x.is_cross else incremental.USUAL)
             for x in game.growth.stays

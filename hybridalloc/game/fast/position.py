@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,15 +62,21 @@ class Position:
         return float(self._scores[tables.SECONDS])
 
     def mask(self) -> NDArray[np.bool_]:
-        """(actions,): whether each is legal."""
+        """(actions,): whether each is legal; the three, then the game's options."""
         if self.is_terminal:
-            return np.zeros(len(Action), np.bool_)
+            return np.zeros(self.game.actions, np.bool_)
         look(*self.game.constants, self.where)
         legal: NDArray[np.bool_] = self._options[:, SLOT_COLUMNS] != tables.FORBIDDEN
-        return legal
+        if self.game.actions == len(Action):
+            return legal
+        options = self.game.game.advice.legal(legal, self.step)
+        return np.concatenate((legal, options))
 
     def apply(self, action: int) -> float:
         """Decide on the next access, with Drop-backup as in the pure game.
+
+        Args:
+            action: One of the three, or an option, as ``mask`` counts them.
 
         Returns:
             The seconds that this saves.
@@ -77,19 +84,20 @@ class Position:
         Raises:
             ValueError: The action is not legal.
         """
-        before = self.time_s
-        mask = self.mask()
+        before, step, mask = self.time_s, self.step, self.mask()
         if not (0 <= action < mask.size and mask[action]):
-            legal = (
-                ", ".join(Action(x).name for x in np.flatnonzero(mask).tolist())
-                or "none"
-            )
             raise ValueError(
-                f"step {self.step}: action {action} is not legal (expected one of: "
-                f"{legal})"
+                f"step {step}: action {action} is not legal (expected one of: "
+                f"{self._named(mask)})"
             )
-        take(*self.game.constants, self.where, action)
-        self._leave_dead_ends()
+        option = self.game.game.advice.option_of(action)
+        if option is None:
+            take(*self.game.constants, self.where, action)
+            self._leave_dead_ends()
+        else:
+            line = self.game.game.advice.lines[option.heuristic]
+            until = self.game.game.until[step] if option.until_next else step + 1
+            self.follow(line, np.arange(line.size) == until, sys.maxsize)
         return before - self.time_s
 
     @property
@@ -170,6 +178,14 @@ class Position:
         slots = self._table("slots").reshape(-1, SLOT_COLUMNS)[active].tolist()
         made = [x for row in slots for x in allocations(problem, rows[row[0]], row)]
         return MemoryMap(in_queue_order(made))
+
+    def _named(self, mask: NDArray[np.bool_]) -> str:
+        """The actions that a mask has, in words."""
+        advice = self.game.game.advice
+        chosen = [
+            advice.option_of(x) or Action(x) for x in np.flatnonzero(mask).tolist()
+        ]
+        return ", ".join(map(advice.name_of, chosen)) or "none"
 
     def _leave_dead_ends(self) -> None:
         """Drop-backup, until something is legal."""

@@ -1,0 +1,134 @@
+"""Heuristics that vote in the game: strategies, the relaxation, and one's own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hybridalloc.arrays import Floats
+from hybridalloc.bounds.bounding import branch_and_bound, time_unit_s
+from hybridalloc.bounds.relaxation import relax
+from hybridalloc.compose import as_solver
+from hybridalloc.game.action import Action
+from hybridalloc.game.advice import Advice, advice
+from hybridalloc.game.game import Game
+from hybridalloc.game.playback import line_of
+from hybridalloc.memory_map import MemoryMap
+from hybridalloc.problem import Problem
+from hybridalloc.solver import Run
+
+RELAXATION = "relaxation"
+"""The heuristic that is the solution of the linear relaxation; all others that have a
+name are strategies."""
+USUAL = f"msa+greedy+belady+{RELAXATION}"
+"""XLA's, the densest first, Belady's, and the relaxation's solution."""
+SHARE = 0.2
+"""Of the time, that all heuristics together may take."""
+
+
+class Heuristic(Protocol):
+    """Says what it would do at each step of a game, for itself alone."""
+
+    __name__: str
+
+    def __call__(self, game: Game, /) -> ArrayLike:
+        """(steps,): an action for each step; or (steps, 3): votes for the three."""
+        ...
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """The heuristics in a text such as ``msa+relaxation``; none in an empty one.
+
+    Raises:
+        UsageError: One is neither a strategy nor the relaxation.
+        ValueError: One is there twice.
+    """
+    names = tuple(x.strip() for x in text.split("+")) if text.strip() else ()
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            raise ValueError(f"heuristics {text!r}: {name!r} is there twice")
+        if name != RELAXATION:
+            as_solver(name)
+    return names
+
+
+def consult(
+    game: Game, names: Iterable[str], own: Iterable[Heuristic], run: Run
+) -> Advice:
+    """What heuristics say of a game.
+
+    Each named one has an equal share of the time; one that has no answer by then would
+    drop everything.
+
+    Args:
+        game: What is played.
+        names: As of ``names_in``.
+        own: Further ones, called as the functions are.
+        run: Of the strategy that asks: its seed, and its deadline, of which the named
+            ones may take ``SHARE`` together; its limit on iterations is theirs too.
+
+    Raises:
+        ValueError: What one says is no vote, or two have one name.
+    """
+    named, votes = tuple(names), list[tuple[str, ArrayLike]]()
+    until = run.until(SHARE)
+    for number, name in enumerate(named):
+        share = 1 / (len(named) - number)
+        deadline = replace(run, deadline=until).until(share)
+        votes.append((name, _asked(game, name, replace(run, deadline=deadline))))
+    votes += [(x.__name__, x(game)) for x in own]
+    return advice(votes, len(game.steps))
+
+
+def votes_of(game: Game, served: Mapping[tuple[int, int], float]) -> Floats:
+    """(steps, 3): votes for how far fast memory serves each access.
+
+    What stays there since the buffer's last access needs no copy; the rest does,
+    unless the access writes all of the buffer.
+
+    Args:
+        game: Of a problem.
+        served: In [0, 1], by instruction and buffer; 0 where there is nothing.
+    """
+    votes = np.zeros((len(game.steps), len(Action)))
+    before = dict[int, float]()
+    for vote, step in zip(votes, game.steps, strict=True):
+        share = min(1.0, served.get((step.instruction, step.buffer), 0.0))
+        access = game.problem.program.uses[step.buffer][step.use].access
+        kept = share if access.whole else min(share, before.get(step.buffer, 0.0))
+        vote[:] = kept, share - kept, 1 - share
+        before[step.buffer] = share
+    return votes
+
+
+def _asked(game: Game, name: str, run: Run) -> ArrayLike:
+    """What a named heuristic says."""
+    if name == RELAXATION:
+        return votes_of(game, _relaxed(game.problem, run.deadline))
+    maps: list[MemoryMap] = []
+    given = replace(run, warm_start=None, report=maps.append)
+    try:
+        found = as_solver(name).solve(game.problem, given).map
+    except TimeoutError:
+        found = maps[-1] if maps else None
+    return line_of(game, game.memory_map(game.fixed) if found is None else found)
+
+
+def _relaxed(problem: Problem, deadline: float) -> dict[tuple[int, int], float]:
+    """How far each access is served in the relaxation with its cuts, if there is time.
+
+    By instruction and buffer.
+    """
+    try:
+        relaxation = relax(problem, time_unit_s(problem), deadline)
+        search = branch_and_bound(relaxation, deadline)
+    except TimeoutError:
+        return {}
+    search.solve_root(math.inf)
+    values = search.values
+    return {access: float(values[x]) for access, x in relaxation.served.items()}

@@ -1,0 +1,85 @@
+"""Heuristics that vote in the game."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from game_cases import COPY, DROP, LOOP_AND_CHAIN, STAY, game_of
+
+from hybridalloc.errors import UsageError
+from hybridalloc.game import Game
+from hybridalloc.game.fast import FastGame
+from hybridalloc.game.heuristics import USUAL, consult, names_in, votes_of
+from hybridalloc.game.playback import playback
+from hybridalloc.io.read import read_problem
+from hybridalloc.solver import Run
+from hybridalloc.solving import solve
+
+REAL = read_problem(Path(__file__).parents[2] / "examples/workloads/wide_deep_b8192")
+
+
+@pytest.mark.parametrize("name", ["msa", "greedy", "belady"])
+def test_a_strategy_that_is_followed_to_the_end_is_its_map_played_back(
+    name: str,
+) -> None:
+    game = game_of(REAL, waits=True, shifts=True)
+    game = game.advised(consult(game, (name,), (), Run()))
+    fast = FastGame(game)
+    found = solve(REAL, name, iterations=1).map
+    assert found is not None
+    position = fast.begin()
+    while not position.is_terminal:
+        follow = np.flatnonzero(position.mask()[3:])
+        position.apply(3 + int(follow[0]) if follow.size else DROP)
+    assert position.time_s <= playback(fast, found).time_s * 1.01
+
+
+def test_the_relaxation_votes_in_parts() -> None:
+    game = game_of(REAL)
+    made = consult(game, ("relaxation",), (), Run())
+    assert made.votes.sum(axis=2) == pytest.approx(1.0)
+    assert (made.votes[0, :, DROP] < 0.5).any()
+
+
+def test_without_time_a_heuristic_drops_everything() -> None:
+    game = game_of(REAL)
+    made = consult(game, names_in(USUAL), (), Run(deadline=time.monotonic()))
+    assert made.names == ("msa", "greedy", "belady", "relaxation")
+    assert (made.lines[3] == DROP).all()
+
+
+def test_what_stays_needs_no_copy() -> None:
+    game = Game(LOOP_AND_CHAIN)
+    served = {(0, 0): 0.5, (1, 0): 0.75, (1, 1): 0.25, (3, 0): 1.0}
+    assert votes_of(game, served).tolist() == [
+        [0.5, 0.0, 0.5],
+        [0.0, 0.25, 0.75],
+        [0.5, 0.25, 0.25],
+        [0.0, 0.0, 1.0],
+        [0.0, 1.0, 0.0],
+        [0.0, 0.0, 1.0],
+    ]
+
+
+def test_ones_own_heuristic_votes_by_its_name() -> None:
+    def large_ones(game: Game) -> list[int]:
+        buffers = game.problem.program.buffers
+        sizes = [buffers[x.buffer].size for x in game.steps]
+        return [STAY if size > sizes[0] else DROP for size in sizes]
+
+    game = Game(LOOP_AND_CHAIN)
+    made = consult(game, (), (large_ones,), Run())
+    assert made.names == ("large_ones",)
+    assert set(made.lines[0].tolist()) <= {STAY, COPY, DROP}
+
+
+def test_names_are_of_strategies_or_the_relaxation() -> None:
+    assert names_in("msa + relaxation") == ("msa", "relaxation")
+    assert names_in("") == ()
+    with pytest.raises(UsageError, match="unknown strategy 'mza'; did you mean 'msa'"):
+        names_in("mza+relaxation")
+    with pytest.raises(ValueError, match="'msa' is there twice"):
+        names_in("msa+msa")
