@@ -71,6 +71,10 @@ STRATEGIES: Mapping[str, Entry] = {
         "hybridalloc.agents.muzero.strategy:Policy",
         "mallocGame played by a trained network, without search",
     ),
+    "agent-hybrid": Entry(
+        "hybridalloc.agents.hybrid.agent:AgentHybrid",
+        "mallocGame played by a trained network that may follow heuristics",
+    ),
     "greedy": Entry(
         "hybridalloc.baselines.greedy:Greedy",
         "most time saved for each byte and second first, best-fit offsets",

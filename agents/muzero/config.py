@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Self
 
+from hybridalloc.game import Action
+from hybridalloc.game.heuristics import USUAL
 from hybridalloc.game.observation import ObservationConfig
 
 
@@ -82,6 +84,11 @@ class NetworkConfig:
                 f"{self.heads} heads"
             )
 
+    @property
+    def actions(self) -> int:
+        """The three, and the options to follow a heuristic that the network knows."""
+        return len(Action) + 2 * len(self.observation.heuristics)
+
     def as_dict(self) -> dict[str, Any]:
         """The sizes as plain numbers, by name."""
         return asdict(self)
@@ -103,9 +110,12 @@ class NetworkConfig:
         return cls(**{**sizes, **made})
 
 
-CPU = NetworkConfig()
+ADVISED = ObservationConfig(heuristics=USUAL)
+"""What is observed of positions where the usual heuristics may be followed."""
+CPU = NetworkConfig(ADVISED)
 """For self-play on a CPU core: under half a million parameters."""
 GPU = NetworkConfig(
+    ADVISED,
     width=512,
     channels=64,
     convolutions=3,

@@ -50,14 +50,20 @@ class Decider(Protocol):
 class PolicyDecider:
     """Plays the network's policy, without search."""
 
-    def __init__(self, network: Network, random: np.random.Generator) -> None:
+    def __init__(
+        self,
+        network: Network,
+        random: np.random.Generator,
+        prior: float | None = None,
+    ) -> None:
         """Take what plays.
 
         Args:
             network: In the mode for evaluation.
             random: What draws.
+            prior: The weight of the heuristics' votes; by default the network's trust.
         """
-        self._model, self._random = LearnedModel(network), random
+        self._model, self._random = LearnedModel(network, prior), random
 
     def decide(
         self,
@@ -82,6 +88,7 @@ class SearchDecider:
         random: np.random.Generator,
         *,
         sure: float = 1.0,
+        prior: float | None = None,
     ) -> None:
         """Take what plays.
 
@@ -92,8 +99,9 @@ class SearchDecider:
             random: What draws.
             sure: From which probability of an action on there is no search; 1 searches
                 wherever there is a choice.
+            prior: The weight of the heuristics' votes where it plays the policy.
         """
-        self._roots, self._model = LearnedModel(network), model
+        self._roots, self._model = LearnedModel(network, prior), model
         self._config, self._random, self._sure = config, random, sure
 
     def decide(

@@ -160,6 +160,7 @@ def _tensors(batch: Batch, device: torch.device) -> tuple[Seen, Targets]:
         actions=_tensor(batch.actions, device),
         policies=_tensor(batch.policies, device),
         masks=_tensor(batch.masks, device),
+        votes=_tensor(batch.votes, device),
         values=_tensor(batch.values, device),
         rewards=_tensor(batch.rewards, device),
         weights=_tensor(batch.weights, device),

@@ -10,10 +10,9 @@ from torch import Tensor
 
 from hybridalloc.agents.muzero.network import Network, Prediction
 from hybridalloc.agents.muzero.perception import Seen
+from hybridalloc.agents.muzero.prior import LEAST_LOGIT, mixed
 from hybridalloc.ranges import require_within
 
-LEAST_LOGIT = -1e9
-"""Of what is impossible: finite, so that none of it still counts as 0."""
 STATE_GRADIENT = 0.5
 """What is left of the gradient of a hidden state at each step of the dynamics."""
 
@@ -45,6 +44,8 @@ class Targets(NamedTuple):
     """(B, K + 1, A): the improved policies of the search, 0 for illegal actions."""
     masks: Tensor
     """(B, K + 1, A), bool: which actions are legal."""
+    votes: Tensor
+    """(B, K + 1, 3): of heuristics, which are mixed into the policy; 0 for none."""
     values: Tensor
     """(B, K + 1): the return to come."""
     rewards: Tensor
@@ -89,7 +90,7 @@ def unrolled_loss(
     prediction, rewards, steps = _unroll(network, seen, targets.actions)
     share = torch.full((steps + 1,), 1.0 / max(1, steps), device=network.device)
     share[0] = 1.0
-    policy = _policy_losses(prediction.policy_logits, targets) @ share
+    policy = _policy_losses(prediction, targets) @ share
     numbers = network.values.encode(targets.values)
     value = _cross_entropy(prediction.value_logits, numbers) @ share
     numbers = network.rewards.encode(targets.rewards)
@@ -123,7 +124,7 @@ def _scaled(state: Tensor) -> Tensor:
     return STATE_GRADIENT * state + (1 - STATE_GRADIENT) * state.detach()
 
 
-def _policy_losses(logits: Tensor, targets: Targets) -> Tensor:
+def _policy_losses(prediction: Prediction, targets: Targets) -> Tensor:
     """(B, K + 1): 0 after the end.
 
     Of the first position the legal actions are known wherever the policy is asked for;
@@ -132,7 +133,8 @@ def _policy_losses(logits: Tensor, targets: Targets) -> Tensor:
     allowed = targets.masks.clone()
     allowed[:, 1:] = True
     allowed[:, 0] |= ~targets.masks[:, 0].any(-1, keepdim=True)
-    logits = logits.masked_fill(~allowed, LEAST_LOGIT)
+    logits = prediction.policy_logits.masked_fill(~allowed, LEAST_LOGIT)
+    logits = mixed(logits, targets.votes, prediction.trust_logits)
     within = targets.masks.any(-1)
     return _cross_entropy(logits, targets.policies) * within
 

@@ -13,8 +13,8 @@ from hybridalloc.agents.muzero.model import Bools, Evaluation, Expansion
 from hybridalloc.agents.muzero.network import Network, Prediction
 from hybridalloc.agents.muzero.observing import Observations, Observing
 from hybridalloc.agents.muzero.perception import Seen
+from hybridalloc.agents.muzero.prior import LEAST_LOGIT, mixed, trust_of, votes_at
 from hybridalloc.arrays import Floats, Ints
-from hybridalloc.game import Action
 from hybridalloc.game.fast import FastGame, Position
 
 
@@ -27,6 +27,54 @@ class ModelKind(StrEnum):
     """The game itself: slower and exact."""
 
 
+class Evaluator:
+    """What the network says of positions, with the heuristics' votes in its policy."""
+
+    def __init__(self, network: Network, prior: float | None) -> None:
+        """Take what evaluates.
+
+        Args:
+            network: Is read only; in the mode for evaluation.
+            prior: The weight of the votes; by default the network's trust.
+        """
+        self._network = network
+        self._trust = None if prior is None else trust_of(prior)
+
+    def evaluate(
+        self, positions: Sequence[Position], observations: Observations
+    ) -> Evaluation:
+        """Evaluate K positions, K > 0, by their observations."""
+        seen = Seen.of(observations, self._network.device)
+        prediction = self._network.predict(self._network.represent(seen))
+        games, steps = [x.game for x in positions], [x.step for x in positions]
+        return self.evaluation(prediction, masks_of(positions), games, steps)
+
+    def evaluation(
+        self,
+        prediction: Prediction,
+        masks: Bools,
+        games: Sequence[FastGame],
+        steps: Sequence[int],
+    ) -> Evaluation:
+        """What a prediction amounts to.
+
+        Args:
+            prediction: Of K positions.
+            masks: (K, A): which actions are legal.
+            games: (K,)
+            steps: (K,): of the games.
+        """
+        logits, trust = prediction.policy_logits, prediction.trust_logits
+        if self._network.config.observation.heuristics:
+            if self._trust is not None:
+                trust = torch.full_like(trust, self._trust)
+            votes = torch.from_numpy(votes_at(games, steps, masks)).to(logits.device)
+            illegal = torch.from_numpy(~masks).to(logits.device)
+            logits = mixed(logits.masked_fill(illegal, LEAST_LOGIT), votes, trust)
+        values = self._network.values.decode(prediction.value_logits)
+        return Evaluation(_numbers(logits), _numbers(values), masks)
+
+
 class LearnedModel:
     """The learned model, as in MuZero: only roots are observed.
 
@@ -35,14 +83,18 @@ class LearnedModel:
     is earned.
     """
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: Network, prior: float | None = None) -> None:
         """Take what plays.
 
         Args:
             network: Is read only; put it into the mode for evaluation before.
+            prior: The weight of the heuristics' votes; by default the network's trust.
         """
+        self._evaluator = Evaluator(network, prior)
         self._network = network
         self._states = torch.empty(0)
+        self._games: list[FastGame] = []
+        self._steps = np.empty((0, 0), np.int64)
 
     @torch.inference_mode()
     def begin(
@@ -62,8 +114,11 @@ class LearnedModel:
         shape = len(positions), simulations + 1, roots.shape[1]
         self._states = torch.empty(shape, device=roots.device)
         self._states[:, 0] = roots
-        masks = masks_of(positions)
-        return _evaluation(self._network, self._network.predict(roots), masks)
+        self._games = [x.game for x in positions]
+        self._steps = np.empty((len(positions), simulations + 1), np.int64)
+        self._steps[:, 0] = steps = [x.step for x in positions]
+        prediction, masks = self._network.predict(roots), masks_of(positions)
+        return self._evaluator.evaluation(prediction, masks, self._games, steps)
 
     @torch.inference_mode()
     def expand(
@@ -82,12 +137,17 @@ class LearnedModel:
         before = self._states[at[0], at[1]]
         state, reward_logits = self._network.dynamics(before, at[2])
         self._states[at[0], at[3]] = state
-        count = len(games)
-        masks = np.ones((count, len(Action)), np.bool_)
+        count, prediction = len(games), self._network.predict(state)
+        masks = np.ones((count, self._network.config.actions), np.bool_)
+        playing = [self._games[i] for i in games.tolist()]
+        steps = self._steps[games, parents].tolist()
+        each = zip(playing, steps, actions.tolist(), strict=True)
+        after = [_step_after(*x) for x in each]
+        self._steps[games, nodes] = after
         return Expansion(
             rewards=_numbers(self._network.rewards.decode(reward_logits)),
             terminal=np.zeros(count, np.bool_),
-            evaluation=_evaluation(self._network, self._network.predict(state), masks),
+            evaluation=self._evaluator.evaluation(prediction, masks, playing, after),
         )
 
 
@@ -99,7 +159,11 @@ class GameModel:
     """
 
     def __init__(
-        self, network: Network, observing: Observing, scales_s: Mapping[FastGame, float]
+        self,
+        network: Network,
+        observing: Observing,
+        scales_s: Mapping[FastGame, float],
+        prior: float | None = None,
     ) -> None:
         """Take what evaluates positions.
 
@@ -107,8 +171,9 @@ class GameModel:
             network: Is read only; put it into the mode for evaluation before.
             observing: Observes them; of the sizes that the network is for.
             scales_s: For each game, the seconds that a return of 1 stands for.
+            prior: The weight of the heuristics' votes; by default the network's trust.
         """
-        self._network, self._observing = network, observing
+        self._evaluator, self._observing = Evaluator(network, prior), observing
         self._scales_s = scales_s
         self._nodes: list[dict[int, Position]] = []
         self._spare: dict[FastGame, list[Position]] = {}
@@ -132,7 +197,7 @@ class GameModel:
             self._spare[nodes.pop(0).game].extend(nodes.values())
         self._spare = {x.game: self._spare.get(x.game, []) for x in positions}
         self._nodes = [{0: x} for x in positions]
-        return _evaluate(self._network, observations, masks_of(positions))
+        return self._evaluator.evaluate(positions, observations)
 
     @torch.inference_mode()
     def expand(
@@ -157,7 +222,7 @@ class GameModel:
             rewards[k] = position.apply(action) / self._scales_s[position.game]
             made.append(position)
         terminal = np.array([x.is_terminal for x in made], np.bool_)
-        evaluation = _evaluate(self._network, self._observe(made), masks_of(made))
+        evaluation = self._evaluator.evaluate(made, self._observe(made))
         evaluation.values[terminal] = 0.0
         return Expansion(rewards, terminal, evaluation)
 
@@ -180,20 +245,20 @@ class GameModel:
 
 def masks_of(positions: Sequence[Position]) -> Bools:
     """(B, A): which actions are legal in each; none where a game has ended."""
-    masks = np.empty((len(positions), len(Action)), np.bool_)
+    masks = np.empty((len(positions), positions[0].game.actions), np.bool_)
     for mask, position in zip(masks, positions, strict=True):
         mask[:] = position.mask()
     return masks
 
 
-def _evaluate(network: Network, observations: Observations, masks: Bools) -> Evaluation:
-    state = network.represent(Seen.of(observations, network.device))
-    return _evaluation(network, network.predict(state), masks)
-
-
-def _evaluation(network: Network, prediction: Prediction, masks: Bools) -> Evaluation:
-    values = network.values.decode(prediction.value_logits)
-    return Evaluation(_numbers(prediction.policy_logits), _numbers(values), masks)
+def _step_after(game: FastGame, step: int, action: int) -> int:
+    """The step that follows an action, if nothing is undone; at most the end."""
+    if step == len(game.game.steps):
+        return step
+    option = game.game.advice.option_of(action)
+    if option is None or not option.until_next:
+        return step + 1
+    return int(game.game.until[step])
 
 
 def _numbers(values: Tensor) -> Floats:

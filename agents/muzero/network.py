@@ -11,7 +11,6 @@ from hybridalloc.agents.muzero.blocks import Residual, scale_to_unit
 from hybridalloc.agents.muzero.config import CPU, NetworkConfig
 from hybridalloc.agents.muzero.perception import Representation, Seen
 from hybridalloc.agents.muzero.support import Support
-from hybridalloc.game import Action
 
 
 class Dynamic(NamedTuple):
@@ -28,6 +27,9 @@ class Prediction(NamedTuple):
 
     policy_logits: Tensor
     """(B, actions)"""
+    trust_logits: Tensor
+    """(B,): of the weight of the heuristics' votes in the policy; minus infinity for a
+    network that knows none."""
     value_logits: Tensor
     """(B, value bins)"""
 
@@ -42,13 +44,14 @@ class Network(nn.Module):
     def __init__(self, config: NetworkConfig = CPU) -> None:
         super().__init__()
         self.config = config
-        width = config.width
+        width, actions = config.width, config.actions
         self.representation = Representation(config)
-        self.actions = nn.Embedding(len(Action), width)
+        self.actions = nn.Embedding(actions, width)
         self.dynamics_blocks = _blocks(width, config.dynamics_blocks)
         self.reward_head = _head(width, config.reward.bins)
         self.prediction_blocks = _blocks(width, config.predict_blocks)
-        self.policy_head = _head(width, len(Action))
+        self.policy_head = _head(width, actions)
+        self.trust_head = _head(width, 1) if config.observation.heuristics else None
         self.value_head = _head(width, config.value.bins)
         self.values = Support(config.value)
         self.rewards = Support(config.reward)
@@ -82,7 +85,15 @@ class Network(nn.Module):
     def predict(self, state: Tensor) -> Prediction:
         """What is expected in hidden states (B, width)."""
         features = self.prediction_blocks(state)
-        return Prediction(self.policy_head(features), self.value_head(features))
+        return Prediction(
+            self.policy_head(features), self._trust(features), self.value_head(features)
+        )
+
+    def _trust(self, features: Tensor) -> Tensor:
+        if self.trust_head is None:
+            return features.new_full(features.shape[:-1], -torch.inf)
+        trust: Tensor = self.trust_head(features).squeeze(-1)
+        return trust
 
 
 def _blocks(width: int, count: int) -> nn.Sequential:

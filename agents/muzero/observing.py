@@ -23,7 +23,7 @@ class Observations(NamedTuple):
     supply: Singles
     """(B, 6, spans)"""
     tokens: Singles
-    """(B, tokens, 27)"""
+    """(B, tokens, 27 + 3 H)"""
     summary: Singles
     """(B, 14)"""
 

@@ -17,7 +17,6 @@ from hybridalloc.agents.muzero.config import NetworkConfig
 from hybridalloc.agents.muzero.observing import Observations
 from hybridalloc.game.observation.tables import (
     FACTS,
-    FEATURES,
     IS_ACCESS,
     PROFILES,
     SUPPLIES,
@@ -32,7 +31,7 @@ class Seen(NamedTuple):
     supply: Tensor
     """(B, 6, spans)"""
     tokens: Tensor
-    """(B, tokens, 27)"""
+    """(B, tokens, 27 + 3 H)"""
     summary: Tensor
     """(B, 14)"""
 
@@ -74,7 +73,7 @@ class Accesses(nn.Module):
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__()
         width = config.token_width
-        self.embed = nn.Linear(FEATURES, width)
+        self.embed = nn.Linear(config.observation.features, width)
         self.places = nn.Parameter(0.1 * torch.randn(config.observation.tokens, width))
         layers = (Attention(width, config.heads) for _ in range(config.attentions))
         self.layers = nn.ModuleList(layers)
@@ -83,7 +82,7 @@ class Accesses(nn.Module):
         """How many numbers come out."""
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """(B, tokens, 27) to (B, features).
+        """(B, tokens, 27 + 3 H) to (B, features).
 
         The present access among the others, and the others in brief, in their order:
         the dynamics is to go through them without seeing them again.

@@ -9,8 +9,9 @@ import numpy as np
 
 from hybridalloc.agents.muzero.deciding import Decider, Decision
 from hybridalloc.agents.muzero.observing import Observations, Observing
+from hybridalloc.agents.muzero.prior import votes_at
 from hybridalloc.agents.muzero.programs import Entry
-from hybridalloc.agents.muzero.trajectory import Trajectory
+from hybridalloc.agents.muzero.trajectory import Trajectory, alike
 from hybridalloc.game.fast import Position
 
 
@@ -52,10 +53,10 @@ class _Seat:
     index: int
     entry: Entry
     position: Position = field(init=False)
-    rows: list[tuple[int, float, np.ndarray, np.ndarray, float]] = field(
+    rows: list[tuple[int, int, float, np.ndarray, np.ndarray, float]] = field(
         default_factory=list
     )
-    """Action, reward, mask, policy and value of each turn."""
+    """Step, action, reward, mask, policy and value of each turn."""
     seen: list[tuple[np.ndarray, ...]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -65,18 +66,23 @@ class _Seat:
         """Play what was decided, and note it."""
         action, mask = int(decision.actions[row]), self.position.mask()
         self.seen.append(tuple(x[row].astype(np.float16) for x in seen))
+        step = self.position.step
         reward = self.position.apply(action) / self.entry.scale_s
         value = float(decision.values[row])
-        self.rows.append((action, reward, mask, decision.policies[row], value))
+        self.rows.append((step, action, reward, mask, decision.policies[row], value))
 
     def trajectory(self) -> Trajectory:
         """All of it, once the game has ended."""
-        actions, rewards, masks, policies, values = zip(*self.rows, strict=True)
+        game = self.entry.game
+        steps, taken, rewards, each, policies, values = zip(*self.rows, strict=True)
+        actions, masks = np.array(taken, np.int8), np.array(each, np.bool_)
         return Trajectory(
             entry=self.index,
-            actions=np.array(actions, np.int8),
+            actions=actions,
             rewards=np.array(rewards, np.float32),
-            masks=np.array(masks, np.bool_),
+            masks=masks,
+            alike=alike(game, steps, actions, self.position.line),
+            votes=votes_at([game] * len(steps), steps, masks),
             policies=np.array(policies, np.float32),
             values=np.array(values, np.float32),
             observations=Observations(*map(np.stack, zip(*self.seen, strict=True))),

@@ -15,6 +15,7 @@ from hybridalloc.agents.muzero.stored import Examples, Stored
 from hybridalloc.agents.muzero.trajectory import Trajectory
 from hybridalloc.arrays import Floats
 from hybridalloc.game import Action
+from hybridalloc.game.observation.tables import FEATURES
 from hybridalloc.ranges import require_within
 
 
@@ -38,13 +39,16 @@ class ReplayConfig:
     imitated: float = 0.25
     """The share of a batch from the best trajectory of each program, whose actions are
     then the targets."""
+    alone: float = 0.25
+    """The share of a batch without heuristics: so the network plays without, too."""
     smoothing: float = 0.03
     """The share of such a target that all legal actions have alike."""
 
     def __post_init__(self) -> None:
         require_within("decisions", self.decisions, 1)
         require_within("bootstrap", self.bootstrap, 0)
-        for name in ("sharpness", "correction", "balance", "imitated", "smoothing"):
+        names = ("sharpness", "correction", "balance", "imitated", "alone", "smoothing")
+        for name in names:
             require_within(name, getattr(self, name), 0, 1)
 
 
@@ -59,6 +63,8 @@ class Batch(NamedTuple):
     """(B, K + 1, A): uniform after the end."""
     masks: Bools
     """(B, K + 1, A): nothing is legal after the end."""
+    votes: Singles
+    """(B, K + 1, 3): 0 after the end, and where nobody is asked."""
     values: Singles
     """(B, K + 1): 0 after the end."""
     rewards: Singles
@@ -203,20 +209,48 @@ class Replay:
         steps = self._unroll
         rows = [x.at(position, steps) for x, _, position, _ in drawn]
         observations, actions, *targets = zip(*rows, strict=True)
-        policies, masks, values, rewards = map(np.stack, targets)
+        policies, masks, votes, values, rewards = map(np.stack, targets)
         acted = np.stack(actions).astype(np.int64)
-        anything = random.integers(0, len(Action), acted.shape)
+        anything = random.integers(0, masks.shape[2], acted.shape)
         weights = np.array([x[3] for x in drawn])
+        seen = Observations(*map(np.stack, zip(*observations, strict=True)))
+        alone = random.random(len(drawn)) < self._config.alone
+        leave_alone(alone, seen.tokens, policies, masks, votes)
         return Batch(
-            observations=Observations(*map(np.stack, zip(*observations, strict=True))),
+            observations=seen,
             actions=np.where(acted < 0, anything, acted),
             policies=policies,
             masks=masks,
+            votes=votes,
             values=values,
             rewards=rewards,
             weights=(weights / weights.max()).astype(np.float32),
             places=[(key, position) for _, key, position, _ in drawn],
         )
+
+
+def leave_alone(
+    alone: Bools, tokens: Singles, policies: Singles, masks: Bools, votes: Singles
+) -> None:
+    """Take the heuristics out of some examples, as if there were none.
+
+    Args:
+        alone: (B,): of which.
+        tokens: (B, tokens, 27 + 3 H)
+        policies: (B, K + 1, A): what they have of options, the three have instead.
+        masks: (B, K + 1, A)
+        votes: (B, K + 1, 3)
+    """
+    first = len(Action)
+    tokens[alone, :, FEATURES:] = 0
+    votes[alone] = 0
+    masks[alone, :, first:] = False
+    own = policies[alone]
+    own[..., first:] = 0
+    total = own.sum(axis=2, keepdims=True)
+    legal = masks[alone].astype(np.float32)
+    legal /= np.maximum(1, legal.sum(axis=2, keepdims=True))
+    policies[alone] = np.where(total > 0, own / np.where(total > 0, total, 1), legal)
 
 
 def _place(sums: Floats, share: float) -> int:

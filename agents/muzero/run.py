@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
+import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from hybridalloc.agents.muzero.checkpoint import load_network, save_network
 from hybridalloc.agents.muzero.network import Network
-from hybridalloc.agents.muzero.programs import Entry, prepare
+from hybridalloc.agents.muzero.programs import (
+    EXTENDED,
+    Entry,
+    entry_of,
+    prepare,
+)
 from hybridalloc.agents.muzero.run_folder import FORMAT, RunFolder
 from hybridalloc.agents.muzero.training_config import TrainConfig
 from hybridalloc.bounds import lower_bound
 from hybridalloc.errors import InputError, UsageError
+from hybridalloc.game import Advice, Game, advice
+from hybridalloc.game.fixing import fixed
 from hybridalloc.interruption import Interruption
-from hybridalloc.io.files import read_text, write_text
+from hybridalloc.io.files import read_text, write_bytes, write_text
 from hybridalloc.io.json_format import read_problem, write_problem
 from hybridalloc.problem import Problem
 
@@ -99,9 +111,11 @@ def _written(run: Run) -> Iterator[dict[str, object]]:
     for number, entry in enumerate((*run.entries, *run.held_out)):
         file = f"{number:03d}.json.gz"
         write_problem(entry.problem, run.folder.programs / file)
+        _write_votes(entry.game.game.advice, run.folder.programs / f"{number:03d}.npz")
         yield {
             "name": entry.name,
             "file": file,
+            "votes": f"{number:03d}.npz",
             "bound_s": entry.bound_s,
             "is_held_out": number >= len(run.entries),
         }
@@ -142,7 +156,24 @@ def open_run(folder: RunFolder, say: Say, *, given: Sequence[str] = ()) -> Run:
 def _read(folder: RunFolder, program: dict[str, Any], say: Say) -> Entry:
     say(f"{program['name']}: preparing")
     problem = read_problem(folder.programs / program["file"])
-    return prepare(problem, bound_s=float(program["bound_s"]))
+    game = Game(problem, EXTENDED, fixed(problem))
+    votes = _read_votes(folder.programs / program["votes"], len(game.steps))
+    return entry_of(game.advised(votes), float(program["bound_s"]))
+
+
+def _write_votes(given: Advice, path: Path) -> None:
+    """Keep what heuristics said, as some of them take long."""
+    data, votes = io.BytesIO(), dict(zip(given.names, given.votes, strict=True))
+    np.savez_compressed(data, **votes)
+    write_bytes(path, data.getvalue())
+
+
+def _read_votes(path: Path, steps: int) -> Advice:
+    try:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
+            return advice([(name, file[name]) for name in file.files], steps)
+    except (OSError, EOFError, ValueError, zipfile.BadZipFile, zlib.error) as error:
+        raise InputError(path, f"expected votes of heuristics: {error}") from error
 
 
 def _prepared(
@@ -150,15 +181,16 @@ def _prepared(
 ) -> Iterable[Entry]:
     """Programs made ready, without the compiler's answer; those that can be played."""
     for problem in problems:
-        say(f"{problem.program.name}: lower bound")
+        say(f"{problem.program.name}: lower bound and heuristics")
         with Interruption() as interruption:
             bound_s = lower_bound(problem, time_limit=config.bound_time_s).seconds
         if interruption.happened:
             raise KeyboardInterrupt
         if not math.isfinite(bound_s):
             continue
+        names = config.network.observation.heuristics
         try:
-            entry = prepare(replace(problem, compiler_map=None), bound_s=bound_s)
+            entry = prepare(replace(problem, compiler_map=None), bound_s, names)
         except ValueError:  # no place is found for what is pinned
             continue
         if entry.game.game.steps:

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from hybridalloc.agents.muzero.model import Bools
 from hybridalloc.agents.muzero.observing import Observations, Singles
-from hybridalloc.agents.muzero.trajectory import Trajectory, chosen
+from hybridalloc.agents.muzero.trajectory import Trajectory, shared
 from hybridalloc.arrays import Floats
-from hybridalloc.game import Action
 
 ANY = -1
 """Instead of an action, after the end."""
@@ -28,6 +27,8 @@ class Examples(NamedTuple):
     """(L + K, A)"""
     masks: Bools
     """(L + K, A)"""
+    votes: Singles
+    """(L + K, 3)"""
     values: Singles
     """(L + K,)"""
     rewards: Singles
@@ -41,6 +42,7 @@ class Examples(NamedTuple):
             self.actions[now:until],
             self.policies[now : until + 1],
             self.masks[now : until + 1],
+            self.votes[now : until + 1],
             self.values[now : until + 1],
             self.rewards[now:until],
         )
@@ -98,8 +100,9 @@ class Stored:
             self._examples[is_copied] = Examples(
                 trajectory.observations,
                 _longer(trajectory.actions, steps, ANY),
-                _longer(policies, steps, 1 / len(Action)),
+                _longer(policies, steps, 1 / policies.shape[1]),
                 _longer(trajectory.masks, steps, False),
+                _longer(trajectory.votes, steps, 0),
                 _longer(values.astype(np.float32), steps, 0),
                 _longer(trajectory.rewards, steps, 0),
             )
@@ -124,10 +127,9 @@ def value_targets(trajectory: Trajectory, bootstrap: int) -> Floats:
 
 
 def smoothed(trajectory: Trajectory, smoothing: float) -> Singles:
-    """(L, A): policies for the actions that were applied, but for a share."""
-    masks = trajectory.masks.astype(np.float32)
-    alike = masks / masks.sum(axis=1, keepdims=True)
-    policies = (1 - smoothing) * chosen(trajectory.actions) + smoothing * alike
+    """(L, A): policies for what was done, but for a share of all that is legal."""
+    legal = shared(trajectory.masks)
+    policies = (1 - smoothing) * shared(trajectory.alike) + smoothing * legal
     result: Singles = policies.astype(np.float32)
     return result
 

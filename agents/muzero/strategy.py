@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
-import torch
 
+from hybridalloc.agents.muzero.adapting import adapted
+from hybridalloc.agents.muzero.best_game import Team, best_game
 from hybridalloc.agents.muzero.checkpoint import load_network
 from hybridalloc.agents.muzero.deciding import Decider, PolicyDecider, SearchDecider
 from hybridalloc.agents.muzero.finetuning import finetuned
@@ -19,26 +17,19 @@ from hybridalloc.agents.muzero.model import Model
 from hybridalloc.agents.muzero.models import GameModel, LearnedModel, ModelKind
 from hybridalloc.agents.muzero.network import Network
 from hybridalloc.agents.muzero.observing import Observing
-from hybridalloc.agents.muzero.programs import BOUND_S, BOUND_SHARE, EXTENDED, scale_s
+from hybridalloc.agents.muzero.programs import BOUND_S, BOUND_SHARE, scale_s
 from hybridalloc.agents.muzero.search import SearchConfig
-from hybridalloc.agents.muzero.variations import Variations, eager, ends
 from hybridalloc.bounds import lower_bound
-from hybridalloc.game import Game
-from hybridalloc.game.best import BestMap
-from hybridalloc.game.fast import FastGame, Position
-from hybridalloc.game.fixing import fixed
+from hybridalloc.game.fast import FastGame
 from hybridalloc.game.listing import listing_s
-from hybridalloc.game.playback import playback
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.ranges import require_within
 from hybridalloc.simulator import Simulator
-from hybridalloc.solver import UNANSWERED, Outcome, Run
+from hybridalloc.solver import Outcome, Run
 
 SHIPPED = Path(__file__).with_name("weights.pt")
 """The weights that come with the package."""
-EPISODES = 256
-"""Games where neither a deadline nor their number is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +86,10 @@ class Policy:
         network = _network(self.config.weights)
         random = np.random.default_rng(run.seed)
         decider = PolicyDecider(network, random)
-        return _best_game(problem, run, network, self.config.batch, lambda _: decider)
+        batch = self.config.batch
+        return best_game(
+            problem, run, batch, lambda game: Team(game, network, lambda _: decider)
+        )
 
 
 class MuZero:
@@ -130,66 +124,8 @@ class MuZero:
                 sure=self.config.sure,
             )
 
-        return _best_game(problem, run, network, self.config.batch, decider)
-
-
-def _best_game(
-    problem: Problem,
-    run: Run,
-    network: Network,
-    batch: int,
-    decider_of: Callable[[FastGame], Decider],
-) -> Outcome:
-    """Play until the run is over, or its games are played; the best map of all."""
-    try:
-        pins = fixed(problem)
-    except ValueError:
-        return UNANSWERED
-    best = BestMap(Simulator(problem), run, pins)
-    if run.warm_start is not None:
-        best.start_from(run.warm_start)
-    if run.expired or listing_s(problem) >= run.remaining_s:
-        return Outcome(best.map)
-    game = FastGame(Game(problem, EXTENDED, pins))
-    if not game.game.steps:
-        return Outcome(best.map)
-    variations = Variations(game, np.random.default_rng(run.seed))
-    if run.warm_start is not None:
-        played = playback(game, run.warm_start)
-        best.offer(played)
-        variations.offer(played)
-    for end in _played(game, variations, run, network, batch, decider_of):
-        best.offer(end)
-        variations.offer(end)
-        if run.is_met(best.seconds):
-            break
-    return Outcome(best.map)
-
-
-def _played(
-    game: FastGame,
-    variations: Variations,
-    run: Run,
-    network: Network,
-    batch: int,
-    decider_of: Callable[[FastGame], Decider],
-) -> Iterator[Position]:
-    """The ends of games: of one that needs no network, and then of others."""
-    first = eager(game, lambda: run.expired)
-    if first.is_terminal:
-        yield first
-    most = run.iterations
-    if most is None and run.deadline == math.inf:
-        most = EPISODES
-    observing = Observing(network.config.observation)
-    with _threads(run.workers):
-        yield from ends(
-            islice(variations.games(), most),
-            batch,
-            decider_of(game),
-            observing,
-            lambda: run.expired,
-        )
+        batch = self.config.batch
+        return best_game(problem, run, batch, lambda game: Team(game, network, decider))
 
 
 def _starting(problem: Problem, run: Run, known: MemoryMap | None) -> Run:
@@ -200,8 +136,14 @@ def _starting(problem: Problem, run: Run, known: MemoryMap | None) -> Run:
     return replace(run, warm_start=best)
 
 
-def _network(weights: str) -> Network:
+def network_of(weights: str) -> Network:
+    """The network in a file, or else the one that comes with the package."""
     return load_network(Path(weights) if weights else SHIPPED)
+
+
+def _network(weights: str) -> Network:
+    """Weights as they play without heuristics."""
+    return adapted(network_of(weights), ())
 
 
 def _bound_s(problem: Problem, run: Run) -> float:
@@ -210,14 +152,3 @@ def _bound_s(problem: Problem, run: Run) -> float:
         return run.bound
     limit_s = BOUND_SHARE * run.remaining_s if run.deadline < math.inf else BOUND_S
     return lower_bound(problem, time_limit=limit_s).seconds
-
-
-@contextmanager
-def _threads(count: int) -> Iterator[None]:
-    """Within this block the network uses so many threads."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

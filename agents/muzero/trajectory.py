@@ -15,14 +15,15 @@ from numpy.typing import NDArray
 
 from hybridalloc.agents.muzero.model import Bools
 from hybridalloc.agents.muzero.observing import Observations, Observing, Singles
-from hybridalloc.arrays import Floats
+from hybridalloc.agents.muzero.prior import votes_at
+from hybridalloc.arrays import Floats, Ints
 from hybridalloc.errors import InputError
 from hybridalloc.game import Action
 from hybridalloc.io.files import write_bytes
 
 if TYPE_CHECKING:
     from hybridalloc.agents.muzero.programs import Entry
-    from hybridalloc.game.fast import Position
+    from hybridalloc.game.fast import FastGame, Position
 
 FORMAT = 1
 """The version of the files."""
@@ -46,9 +47,14 @@ class Trajectory:
     """(L,): their sum is how far the map is on the way from all-slow to the bound."""
     masks: Bools
     """(L, A): which actions were legal."""
+    alike: Bools
+    """(L, A): which would have done the same as the game did: the action that was
+    applied, and options to follow who would have done that."""
+    votes: Singles
+    """(L, 3): the mean votes of the heuristics; 0 where there are none."""
     policies: Singles
-    """(L, A): what a search has made of the policy; of a demonstration, all for the
-    action that was applied."""
+    """(L, A): what a search has made of the policy; of a demonstration, all for what is
+    alike."""
     values: Singles
     """(L,): the return to come, as a search has it; of a demonstration, as it came."""
     observations: Observations
@@ -121,12 +127,13 @@ def replayed(
     position, count = entry.game.begin(), len(actions)
     seen = Observations.empty(count, observing.config)
     rewards = np.empty(count, np.float32)
-    masks = np.empty((count, len(Action)), np.bool_)
-    for step, action in enumerate(actions.tolist()):
-        now = Observations(*(x[step : step + 1] for x in seen))
+    masks, steps = np.empty((count, entry.game.actions), np.bool_), list[int]()
+    for turn, action in enumerate(actions.tolist()):
+        now = Observations(*(x[turn : turn + 1] for x in seen))
         observing.observe_into([position], now)
-        masks[step] = position.mask()
-        rewards[step] = position.apply(action) / entry.scale_s
+        masks[turn] = position.mask()
+        steps.append(position.step)
+        rewards[turn] = position.apply(action) / entry.scale_s
     if not position.is_terminal:
         raise ValueError(f"{count} actions do not reach the end of {entry.name}")
     return Trajectory(
@@ -134,6 +141,8 @@ def replayed(
         actions=actions,
         rewards=rewards,
         masks=masks,
+        alike=alike(entry.game, steps, actions, position.line),
+        votes=votes_at([entry.game] * count, steps, masks),
         policies=policies,
         values=values,
         observations=halved(seen),
@@ -186,20 +195,46 @@ def imitable(
     Args and errors are those of ``replayed``.
     """
     blank = np.zeros(len(actions), np.float32)
+    nothing = np.zeros((len(actions), entry.game.actions), np.float32)
     played = replayed(
-        *(entry, index, actions, chosen(actions), blank, observing),
+        *(entry, index, actions, nothing, blank, observing),
         is_demonstration=is_demonstration,
     )
+    played.policies[:] = shared(played.alike)
     played.values[:] = played.returns
     return played
 
 
-def chosen(actions: NDArray[np.int8]) -> Singles:
-    """(L, A): policies that are all for the actions (L,).
+def alike(
+    game: FastGame, steps: Sequence[int], actions: NDArray[np.int8], line: Ints
+) -> Bools:
+    """(L, A): which actions would have done the same, the ones taken among them.
 
-    >>> chosen(np.array([2, 0], np.int8)).tolist()
-    [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    Args:
+        game: That was played.
+        steps: (L,): at which the decisions were made.
+        actions: (L,): what was decided.
+        line: (steps of the game,): the actions of the game in the end.
     """
-    every: Singles = np.eye(len(Action), dtype=np.float32)
-    policies: Singles = every[actions]
+    advice, until = game.game.advice, game.game.until
+    same = np.zeros((len(steps), game.actions), np.bool_)
+    same[np.arange(len(steps)), actions] = True
+    agrees = advice.lines == line
+    differs = np.zeros((len(advice.names), line.size + 1), np.int64)
+    np.cumsum(~agrees, axis=1, out=differs[:, 1:])
+    at, first, count = np.array(steps), len(Action), len(advice.names)
+    followed = np.flatnonzero(actions >= first)
+    same[followed, line[at[followed]]] = True
+    same[:, first : first + count] |= agrees[:, at].T
+    same[:, first + count :] |= (differs[:, until[at]] == differs[:, at]).T
+    return same
+
+
+def shared(same: Bools) -> Singles:
+    """(L, A): policies that are all for the actions that are alike.
+
+    >>> shared(np.array([[False, True, True], [True, False, False]])).tolist()
+    [[0.0, 0.5, 0.5], [1.0, 0.0, 0.0]]
+    """
+    policies: Singles = same / same.sum(axis=1, keepdims=True, dtype=np.float32)
     return policies

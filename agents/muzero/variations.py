@@ -8,7 +8,8 @@ and a game that has fallen behind the best one by then is given up.
 
 Some decisions are good only together: a large buffer needs many others to be elsewhere.
 So in a part of the games a buffer is favoured for a while, without asking the network:
-what is large is dropped, and the buffer is in fast memory wherever that is legal.
+what is large is dropped, and the buffer is in fast memory wherever that is legal. In
+another part, a heuristic is followed for a while.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ WHOLE = 1 / 64
 """The share of games that are decided from the first step to the last."""
 FAVOURED = 1 / 4
 """The share of variations that favour a buffer."""
+FOLLOWED = 1 / 4
+"""The share of those that follow a heuristic, where there is one."""
 SMALLEST = 2.0**-10
 """The least part of its size from which on others give way to it."""
 WIDEST = 64
@@ -102,6 +105,7 @@ class Variations:
             random: Draws the games.
         """
         self._game, self._random = game, random
+        self._advice = game.game.advice
         steps = len(game.game.steps)
         sizes = [x.size for x in game.game.problem.program.buffers]
         self._buffers = np.array([x.buffer for x in game.game.steps])
@@ -126,6 +130,8 @@ class Variations:
                 yield self._whole()
             elif self._random.random() < FAVOURED and (self._line == Action.DROP).any():
                 yield self._favoured()
+            elif self._advice.names and self._random.random() < FOLLOWED:
+                yield self._followed()
             else:
                 yield self._redecided()
 
@@ -163,6 +169,17 @@ class Variations:
         position = self._position(meanwhile.start)
         return Variation(position, line, free, self._pace, meanwhile.stop, 0.0)
 
+    def _followed(self) -> Variation:
+        """A game in which a heuristic is followed for some steps in a row."""
+        steps, random = self._steps, self._random
+        width = round(steps ** random.random())
+        first = max(0, int(random.integers(1 - width, steps)))
+        meanwhile = slice(first, first + width)
+        line, whom = self._line.copy(), int(random.integers(len(self._advice.names)))
+        line[meanwhile] = self._advice.lines[whom, meanwhile]
+        free, position = np.zeros(steps, np.bool_), self._position(first)
+        return Variation(position, line, free, self._pace, meanwhile.stop, 0.0)
+
     def _heat(self) -> float:
         heat: float = COOLEST * (HOTTEST / COOLEST) ** self._random.random()
         return heat
@@ -192,6 +209,22 @@ class Variations:
         return position
 
 
+def openings(game: FastGame, is_over: Callable[[], bool]) -> Iterator[Position]:
+    """The ends of games that need no network.
+
+    The eager game, and for each heuristic the one that follows it all the time.
+
+    Args:
+        game: Of the program.
+        is_over: Asked now and then; then they are given up.
+    """
+    eager_line = np.full(len(game.game.steps), int(Action.NO_COPY))
+    for line in (eager_line, *game.game.advice.lines):
+        end = _followed(game, line, is_over)
+        if end.is_terminal:
+            yield end
+
+
 def eager(game: FastGame, is_over: Callable[[], bool]) -> Position:
     """The game that serves each access from fast memory if it may, as far as it got.
 
@@ -201,9 +234,13 @@ def eager(game: FastGame, is_over: Callable[[], bool]) -> Position:
         game: Of the program.
         is_over: Asked now and then; then it is given up.
     """
-    steps = len(game.game.steps)
-    line, free = np.full(steps, int(Action.NO_COPY)), np.zeros(steps, np.bool_)
-    position = game.begin()
+    line = np.full(len(game.game.steps), int(Action.NO_COPY))
+    return _followed(game, line, is_over)
+
+
+def _followed(game: FastGame, line: Ints, is_over: Callable[[], bool]) -> Position:
+    """The game that a line amounts to, as far as it got."""
+    free, position = np.zeros(line.size, np.bool_), game.begin()
     while not (position.is_terminal or is_over()):
         position.follow(line, free, AT_A_TIME)
     return position

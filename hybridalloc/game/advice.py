@@ -47,6 +47,12 @@ class Advice:
         return lines
 
     @cached_property
+    def mean(self) -> Votes:
+        """(steps, 3): all votes, each heuristic as good as another; 0 without any."""
+        mean: Votes = self.votes.sum(axis=0) / max(1, len(self.names))
+        return mean
+
+    @cached_property
     def options(self) -> tuple[Option, ...]:
         """(2 H,): those for one access first. As actions they follow the three."""
         every = range(len(self.names))

@@ -25,10 +25,8 @@ from hybridalloc.solver import Run
 RELAXATION = "relaxation"
 """The heuristic that is the solution of the linear relaxation; all others that have a
 name are strategies."""
-USUAL = f"msa+greedy+belady+{RELAXATION}"
+USUAL = ("msa", "greedy", "belady", RELAXATION)
 """XLA's, the densest first, Belady's, and the relaxation's solution."""
-SHARE = 0.2
-"""Of the time, that all heuristics together may take."""
 
 
 class Heuristic(Protocol):
@@ -62,24 +60,22 @@ def consult(
 ) -> Advice:
     """What heuristics say of a game.
 
-    Each named one has an equal share of the time; one that has no answer by then would
-    drop everything.
+    Each named one has an equal share of the time that is left as it begins; one that
+    has no answer by then would drop everything.
 
     Args:
         game: What is played.
         names: As of ``names_in``.
         own: Further ones, called as the functions are.
-        run: Of the strategy that asks: its seed, and its deadline, of which the named
-            ones may take ``SHARE`` together; its limit on iterations is theirs too.
+        run: Its deadline is when all named ones are to be done; its seed and its limit
+            on iterations are those of each.
 
     Raises:
         ValueError: What one says is no vote, or two have one name.
     """
     named, votes = tuple(names), list[tuple[str, ArrayLike]]()
-    until = run.until(SHARE)
     for number, name in enumerate(named):
-        share = 1 / (len(named) - number)
-        deadline = replace(run, deadline=until).until(share)
+        deadline = run.until(1 / (len(named) - number))
         votes.append((name, _asked(game, name, replace(run, deadline=deadline))))
     votes += [(x.__name__, x(game)) for x in own]
     return advice(votes, len(game.steps))

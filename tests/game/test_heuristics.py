@@ -46,7 +46,7 @@ def test_the_relaxation_votes_in_parts() -> None:
 
 def test_without_time_a_heuristic_drops_everything() -> None:
     game = game_of(REAL)
-    made = consult(game, names_in(USUAL), (), Run(deadline=time.monotonic()))
+    made = consult(game, USUAL, (), Run(deadline=time.monotonic()))
     assert made.names == ("msa", "greedy", "belady", "relaxation")
     assert (made.lines[3] == DROP).all()
 

@@ -7,7 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hybridalloc.game.action import Action
 from hybridalloc.game.fast import FastGame, Position
+from hybridalloc.game.game import Game
 from hybridalloc.game.observation.config import ObservationConfig
 from hybridalloc.game.observation.foresight import foresee
 from hybridalloc.game.observation.looking import observe
@@ -32,8 +34,8 @@ class Observation(NamedTuple):
     """(6, spans): how much of the program each span of time is, its idle time, what
     copies use of that, and how many of them are outstanding."""
     tokens: NDArray[np.float32]
-    """(tokens, 27): the coming accesses, the present one first; 0 where the program
-    has ended."""
+    """(tokens, 27 + 3 H): the coming accesses, the present one first, and the votes of
+    H heuristics on each; 0 where the program has ended."""
     summary: NDArray[np.float32]
     """(14,): the position as a whole."""
 
@@ -52,7 +54,7 @@ def shapes(config: ObservationConfig = THE_USUAL) -> Shapes:
     return Shapes(
         profile=(PROFILES, config.spans, config.rows),
         supply=(SUPPLIES, config.spans),
-        tokens=(config.tokens, FEATURES),
+        tokens=(config.tokens, config.features),
         summary=(FACTS,),
     )
 
@@ -75,6 +77,7 @@ class Observer:
         self.config = config
         self.shapes = shapes(config)
         self._view = foresee(game.game, config)
+        self._votes = _votes(game.game, config)
         self.where = directory(self._view)
 
     def __reduce__(self) -> tuple[type[Observer], tuple[FastGame, ObservationConfig]]:
@@ -114,3 +117,14 @@ class Observer:
             raise ValueError("the position is not of the game that is observed")
         constants = self.game.constants
         observe(*constants, position.where, self.where, *observation)
+        coming = self._votes[position.step : position.step + self.config.tokens]
+        observation.tokens[: len(coming), FEATURES:] = coming
+
+
+def _votes(game: Game, config: ObservationConfig) -> NDArray[np.float32]:
+    """(steps, 3 H): what each heuristic that is seen is for at each step."""
+    votes = np.zeros((len(game.steps), len(config.heuristics), len(Action)), np.float32)
+    for column, name in enumerate(config.heuristics):
+        if name in game.advice.names:
+            votes[:, column] = game.advice.votes[game.advice.names.index(name)]
+    return votes.reshape(len(game.steps), -1)

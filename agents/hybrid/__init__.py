@@ -1,0 +1,1 @@
+"""Agents together with other strategies."""

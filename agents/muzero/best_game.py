@@ -1,0 +1,104 @@
+"""The best game of a program: openings, and then variations, until the run is over."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+import torch
+
+from hybridalloc.agents.muzero.deciding import Decider
+from hybridalloc.agents.muzero.network import Network
+from hybridalloc.agents.muzero.observing import Observing
+from hybridalloc.agents.muzero.programs import EXTENDED
+from hybridalloc.agents.muzero.variations import Variations, ends, openings
+from hybridalloc.game import Game
+from hybridalloc.game.best import BestMap
+from hybridalloc.game.fast import FastGame, Position
+from hybridalloc.game.fixing import fixed
+from hybridalloc.game.listing import listing_s
+from hybridalloc.game.playback import playback
+from hybridalloc.problem import Problem
+from hybridalloc.simulator import Simulator
+from hybridalloc.solver import UNANSWERED, Outcome, Run
+
+EPISODES = 256
+"""Games where neither a deadline nor their number is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """A game, and who plays it."""
+
+    game: Game
+    """With the heuristics that may be followed."""
+    network: Network
+    """It knows these heuristics and no others."""
+    decider: Callable[[FastGame], Decider]
+    """Decides by what the network says."""
+
+
+def best_game(
+    problem: Problem, run: Run, batch: int, team_of: Callable[[Game], Team]
+) -> Outcome:
+    """Play until the run is over, or its games are played; the best map of all.
+
+    Args:
+        problem: What is played.
+        run: An iteration is one game, the openings apart.
+        batch: Games side by side.
+        team_of: Asks heuristics about a game, if it will, and says who plays.
+    """
+    try:
+        pins = fixed(problem)
+    except ValueError:
+        return UNANSWERED
+    best = BestMap(Simulator(problem), run, pins)
+    if run.warm_start is not None:
+        best.start_from(run.warm_start)
+    if run.expired or listing_s(problem) >= run.remaining_s:
+        return Outcome(best.map)
+    plain = Game(problem, EXTENDED, pins)
+    if not plain.steps:
+        return Outcome(best.map)
+    team = team_of(plain)
+    game = FastGame(team.game)
+    variations = Variations(game, np.random.default_rng(run.seed))
+    for end in _played(game, variations, run, batch, team):
+        best.offer(end)
+        variations.offer(end)
+        if run.is_met(best.seconds):
+            break
+    return Outcome(best.map)
+
+
+def _played(
+    game: FastGame, variations: Variations, run: Run, batch: int, team: Team
+) -> Iterator[Position]:
+    """The ends of games: of those that need no network, and then of others."""
+    if run.warm_start is not None:
+        yield playback(game, run.warm_start)
+    yield from openings(game, lambda: run.expired)
+    most = run.iterations
+    if most is None and run.deadline == math.inf:
+        most = EPISODES
+    games = islice(variations.games(), most)
+    observing = Observing(team.network.config.observation)
+    decider = team.decider(game)
+    with _threads(run.workers):
+        yield from ends(games, batch, decider, observing, lambda: run.expired)
+
+
+@contextmanager
+def _threads(count: int) -> Iterator[None]:
+    """Within this block the network uses so many threads."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
