@@ -242,7 +242,7 @@ def leave_alone(
         votes: (B, K + 1, 3)
     """
     first = len(Action)
-    tokens[alone, :, FEATURES:] = 0
+    tokens[alone, ..., FEATURES:] = 0
     votes[alone] = 0
     masks[alone, :, first:] = False
     own = policies[alone]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -438,5 +439,6 @@ def test_a_position_of_another_game_is_refused() -> None:
 
 @pytest.mark.parametrize("name", ["past", "future", "rows", "tokens"])
 def test_nothing_is_observed_without_any_parts(name: str) -> None:
+    sizes: dict[str, Any] = {name: 0}
     with pytest.raises(ValueError, match=f"{name} 0 is not at least 1"):
-        ObservationConfig(**{name: 0})
+        ObservationConfig(**sizes)

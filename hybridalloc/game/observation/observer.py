@@ -127,4 +127,4 @@ def _votes(game: Game, config: ObservationConfig) -> NDArray[np.float32]:
     for column, name in enumerate(config.heuristics):
         if name in game.advice.names:
             votes[:, column] = game.advice.votes[game.advice.names.index(name)]
-    return votes.reshape(len(game.steps), -1)
+    return votes.reshape(len(game.steps), len(Action) * len(config.heuristics))

@@ -61,7 +61,7 @@ def drawn(seed: int, count: int, config: NetworkConfig = TINY) -> Seen:
     """Numbers of the right shapes."""
     torch.manual_seed(seed)
     sizes = config.observation
-    tokens = torch.rand(count, sizes.tokens, 27)
+    tokens = torch.rand(count, sizes.tokens, sizes.features)
     tokens[:, :, 0] = 1
     return Seen(
         torch.rand(count, 2, sizes.spans, sizes.rows),

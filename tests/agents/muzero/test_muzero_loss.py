@@ -28,6 +28,7 @@ def targets(seed: int, count: int, steps: int) -> Targets:
         actions=torch.randint(0, 3, (count, steps)),
         policies=policies / policies.sum(-1, keepdim=True),
         masks=masks,
+        votes=torch.zeros(count, steps + 1, 3),
         values=torch.rand(count, steps + 1) * 2 - 1,
         rewards=torch.rand(count, steps) * 0.2 - 0.1,
         weights=torch.ones(count),
@@ -51,7 +52,7 @@ def by_hand(network: Network, seed: int, wanted: Targets) -> Tensor:
             state, reward = network.dynamics(state, wanted.actions[:, k - 1])
             number = network.rewards.encode(wanted.rewards[:, k - 1])
             total -= share * (number * reward.log_softmax(-1)).sum(-1)
-        policy, value = network.predict(state)
+        policy, _, value = network.predict(state)
         if k == 0:
             policy = policy.masked_fill(~wanted.masks[:, 0], -1e9)
         total -= share * (wanted.policies[:, k] * policy.log_softmax(-1)).sum(-1)

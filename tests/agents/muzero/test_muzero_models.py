@@ -42,7 +42,7 @@ def agree(evaluation: Evaluation, found: Sequence[Position]) -> None:
     """It is the network's of these positions; the value of an end is 0."""
     observed, made = Observing(COARSE).observe(found), network()
     with torch.inference_mode():
-        policy, value = made.predict(made.represent(Seen.of(observed, CPU)))
+        policy, _, value = made.predict(made.represent(Seen.of(observed, CPU)))
         values = made.values.decode(value).numpy()
     ends = np.array([x.is_terminal for x in found])
     assert np.allclose(evaluation.logits, policy.numpy(), atol=CLOSE)

@@ -31,10 +31,11 @@ def test_all_that_comes_out_has_the_sizes_of_the_configuration(
     with torch.inference_mode():
         state = made.represent(drawn(0, 3, config))
         after, rewards = made.dynamics(state, actions)
-        policy, values = made.predict(after)
+        policy, trust, values = made.predict(after)
     assert state.shape == after.shape == (3, config.width)
     assert rewards.shape == (3, config.reward.bins)
-    assert policy.shape == (3, 3)
+    assert policy.shape == (3, config.actions)
+    assert trust.shape == (3,)
     assert values.shape == (3, config.value.bins)
 
 
@@ -46,7 +47,7 @@ def test_before_anything_is_learned_policies_are_uniform_and_values_nothing() ->
     torch.manual_seed(0)
     made = Network(TINY)
     after, rewards = made.dynamics(made.represent(drawn(1, 4)), torch.arange(4) % 3)
-    policy, values = made.predict(after)
+    policy, _, values = made.predict(after)
     assert not policy.any()
     assert made.values.decode(values).abs().max() < CLOSE
     assert made.rewards.decode(rewards).abs().max() < CLOSE

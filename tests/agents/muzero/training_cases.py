@@ -24,7 +24,7 @@ from hybridalloc.agents.muzero.search import SearchConfig
 from hybridalloc.agents.muzero.session import Sitting, train
 from hybridalloc.agents.muzero.sources import Limit
 from hybridalloc.agents.muzero.training_config import TrainConfig
-from hybridalloc.agents.muzero.trajectory import Trajectory, chosen, replayed
+from hybridalloc.agents.muzero.trajectory import Trajectory, replayed, shared
 
 SHORT = TrainConfig(
     network=TINY,
@@ -111,13 +111,16 @@ def made(
     count = len(rewards)
     actions = np.arange(count, dtype=np.int8) % 3
     policies = np.tile(np.array([0.5, 0.25, 0.25], np.float32), (count, 1))
+    alike = np.eye(3, dtype=np.bool_)[actions]
     seen: list[Any] = [np.arange(count, dtype=np.float16).reshape(count, 1)] * 4
     return Trajectory(
         entry=entry,
         actions=actions,
         rewards=np.array(rewards, np.float32),
         masks=np.ones((count, 3), np.bool_),
-        policies=chosen(actions) if is_demonstration else policies,
+        alike=alike,
+        votes=np.zeros((count, 3), np.float32),
+        policies=shared(alike) if is_demonstration else policies,
         values=np.array(values or rewards, np.float32),
         observations=Observations(*seen),
         time_s=1.0,
