@@ -12,7 +12,7 @@ import numpy as np
 from hybridalloc.agents.muzero.observing import Observing
 from hybridalloc.agents.muzero.programs import Entry
 from hybridalloc.agents.muzero.trajectory import Trajectory, imitable
-from hybridalloc.agents.muzero.variations import eager
+from hybridalloc.agents.muzero.variations import openings
 from hybridalloc.game.playback import playback
 from hybridalloc.interruption import Interruption
 from hybridalloc.io.json_format import read_map, write_map
@@ -41,7 +41,7 @@ class DemonstrationConfig:
 def demonstrate(
     entry: Entry, index: int, memory_map: MemoryMap, observing: Observing
 ) -> Trajectory:
-    """The game's nearest trajectory to a map, or the eager game if that is better.
+    """The game's nearest trajectory to a map, or an opening if that is better.
 
     Args:
         entry: The program.
@@ -49,7 +49,8 @@ def demonstrate(
         memory_map: A valid map of it.
         observing: Observes what is played.
     """
-    games = playback(entry.game, memory_map), eager(entry.game, lambda: False)
+    played = playback(entry.game, memory_map)
+    games = (played, *openings(entry.game, lambda: False))
     best = min(games, key=lambda x: x.time_s)
     actions = np.array(best.taken, np.int8)
     return imitable(entry, index, actions, observing, is_demonstration=True)
