@@ -14,8 +14,9 @@ import torch
 from hybridalloc.agents.muzero.deciding import Decider
 from hybridalloc.agents.muzero.network import Network
 from hybridalloc.agents.muzero.observing import Observing
+from hybridalloc.agents.muzero.openings import openings
 from hybridalloc.agents.muzero.programs import EXTENDED
-from hybridalloc.agents.muzero.variations import Variations, ends, openings
+from hybridalloc.agents.muzero.variations import Variations, ends
 from hybridalloc.game import Game
 from hybridalloc.game.best import BestMap
 from hybridalloc.game.fast import FastGame, Position

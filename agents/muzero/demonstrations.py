@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from hybridalloc.agents.muzero.observing import Observing
+from hybridalloc.agents.muzero.openings import openings
 from hybridalloc.agents.muzero.programs import Entry
 from hybridalloc.agents.muzero.trajectory import Trajectory, imitable
-from hybridalloc.agents.muzero.variations import openings
 from hybridalloc.game.playback import playback
 from hybridalloc.interruption import Interruption
 from hybridalloc.io.json_format import read_map, write_map

@@ -8,9 +8,10 @@ import numpy as np
 
 from hybridalloc.agents.muzero.deciding import Decider
 from hybridalloc.agents.muzero.observing import Observing
+from hybridalloc.agents.muzero.openings import openings
 from hybridalloc.agents.muzero.programs import Entry
 from hybridalloc.agents.muzero.trajectory import Trajectory, imitable
-from hybridalloc.agents.muzero.variations import Variations, eager, ends
+from hybridalloc.agents.muzero.variations import Variations, ends
 
 SIDE_BY_SIDE = 32
 """Games that are played at a time."""
@@ -26,7 +27,7 @@ def refined(
 ) -> Trajectory | None:
     """A better game than the best one so far, if variations come to one.
 
-    The eager game counts as one of them.
+    The openings count among them.
 
     Args:
         best: The best game of the program.
@@ -38,9 +39,9 @@ def refined(
     """
     variations, found = Variations(entry.game, random), None
     variations.offer(best.end(entry))
-    first = eager(entry.game, lambda: False)
-    if variations.offer(first):
-        found = first
+    for opening in openings(entry.game, lambda: False):
+        if variations.offer(opening):
+            found = opening
     games = islice(variations.games(), count)
     for end in ends(games, SIDE_BY_SIDE, decider, observing, lambda: False):
         if variations.offer(end):

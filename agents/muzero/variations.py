@@ -23,6 +23,7 @@ import numpy as np
 from hybridalloc.agents.muzero.deciding import Decider
 from hybridalloc.agents.muzero.model import Bools
 from hybridalloc.agents.muzero.observing import Observing
+from hybridalloc.agents.muzero.openings import AT_A_TIME
 from hybridalloc.arrays import Floats, Ints
 from hybridalloc.game.action import INSTEAD, Action
 from hybridalloc.game.fast import FastGame, Position
@@ -45,9 +46,6 @@ SNAPSHOTS = 16
 """Positions of the best game that are kept, so that variations begin sooner."""
 ROUNDING = 1e-9
 """By which share of it a sum of times may be too large."""
-AT_A_TIME = 128
-"""Steps that are followed before anybody asks whether the time is over, or whether it
-is worth going on."""
 
 
 @dataclass
@@ -80,9 +78,15 @@ class Variation:
         return bool(step >= self.until and self.position.time_s > before_s)
 
     def apply(self, action: int) -> None:
-        """Take an action; the first is to be another one than in the other game."""
-        step = self.position.step
+        """Take an action; the first is to be another one than in the other game.
+
+        To follow a heuristic for one access is what that would do.
+        """
+        step, advice = self.position.step, self.position.game.game.advice
         is_first = step == self.free.argmax() and not self.free.all()
+        option = advice.option_of(action)
+        if option is not None and not option.until_next:
+            action = int(advice.lines[option.heuristic, step])
         if is_first and action == self.line[step]:
             legal = self.position.mask()
             others = (x for x in INSTEAD[action] if legal[x] and x != action)
@@ -207,43 +211,6 @@ class Variations:
         position = known[step * SNAPSHOTS // steps].copy()
         position.replay(line[position.step : step])
         return position
-
-
-def openings(game: FastGame, is_over: Callable[[], bool]) -> Iterator[Position]:
-    """The ends of games that need no network.
-
-    The eager game, and for each heuristic the one that follows it all the time.
-
-    Args:
-        game: Of the program.
-        is_over: Asked now and then; then they are given up.
-    """
-    eager_line = np.full(len(game.game.steps), int(Action.NO_COPY))
-    for line in (eager_line, *game.game.advice.lines):
-        end = _followed(game, line, is_over)
-        if end.is_terminal:
-            yield end
-
-
-def eager(game: FastGame, is_over: Callable[[], bool]) -> Position:
-    """The game that serves each access from fast memory if it may, as far as it got.
-
-    Without a copy where it can, and in the order of the program: whoever comes first.
-
-    Args:
-        game: Of the program.
-        is_over: Asked now and then; then it is given up.
-    """
-    line = np.full(len(game.game.steps), int(Action.NO_COPY))
-    return _followed(game, line, is_over)
-
-
-def _followed(game: FastGame, line: Ints, is_over: Callable[[], bool]) -> Position:
-    """The game that a line amounts to, as far as it got."""
-    free, position = np.zeros(line.size, np.bool_), game.begin()
-    while not (position.is_terminal or is_over()):
-        position.follow(line, free, AT_A_TIME)
-    return position
 
 
 def ends(

@@ -13,8 +13,9 @@ from muzero_cases import TINY
 from hybridalloc.agents.muzero.deciding import PolicyDecider
 from hybridalloc.agents.muzero.network import Network
 from hybridalloc.agents.muzero.observing import Observing
+from hybridalloc.agents.muzero.openings import eager
 from hybridalloc.agents.muzero.programs import Entry, prepare
-from hybridalloc.agents.muzero.variations import WIDEST, Variations, eager, ends
+from hybridalloc.agents.muzero.variations import WIDEST, Variations, ends
 from hybridalloc.checker import check
 from hybridalloc.game.action import INSTEAD, Action
 from hybridalloc.io.read import read_problem

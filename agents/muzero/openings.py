@@ -1,0 +1,52 @@
+"""Openings: games that need no network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from hybridalloc.arrays import Ints
+from hybridalloc.game.action import Action
+from hybridalloc.game.fast import FastGame, Position
+
+AT_A_TIME = 128
+"""Steps that are followed before anybody asks whether the time is over, or whether it
+is worth going on."""
+
+
+def openings(game: FastGame, is_over: Callable[[], bool]) -> Iterator[Position]:
+    """The ends of games that need no network.
+
+    The eager game, and for each heuristic the one that follows it all the time.
+
+    Args:
+        game: Of the program.
+        is_over: Asked now and then; then they are given up.
+    """
+    eager_line = np.full(len(game.game.steps), int(Action.NO_COPY))
+    for line in (eager_line, *game.game.advice.lines):
+        end = _followed(game, line, is_over)
+        if end.is_terminal:
+            yield end
+
+
+def eager(game: FastGame, is_over: Callable[[], bool]) -> Position:
+    """The game that serves each access from fast memory if it may, as far as it got.
+
+    Without a copy where it can, and in the order of the program: whoever comes first.
+
+    Args:
+        game: Of the program.
+        is_over: Asked now and then; then it is given up.
+    """
+    line = np.full(len(game.game.steps), int(Action.NO_COPY))
+    return _followed(game, line, is_over)
+
+
+def _followed(game: FastGame, line: Ints, is_over: Callable[[], bool]) -> Position:
+    """The game that a line amounts to, as far as it got."""
+    free, position = np.zeros(line.size, np.bool_), game.begin()
+    while not (position.is_terminal or is_over()):
+        position.follow(line, free, AT_A_TIME)
+    return position
