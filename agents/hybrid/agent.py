@@ -29,6 +29,8 @@ class AgentHybridConfig:
 
     heuristics: str = "+".join(USUAL)
     """Whom it may follow: strategies and `relaxation`, with a plus between them."""
+    options: bool = True
+    """Whether heuristics may be followed, and not only vote in the policy."""
     prior: float | None = None
     """The weight of the heuristics' votes in the policy: 1 plays them alone, 0 the
     network alone; by default the network says how far it trusts them."""
@@ -70,6 +72,7 @@ class AgentHybrid:
         def team(game: Game) -> Team:
             asked = replace(run, deadline=run.until(ASKING_SHARE))
             advice = consult(game, names_in(config.heuristics), config.own, asked)
+            advice = replace(advice, may_be_followed=config.options)
             network = adapted(known, advice.names)
             decider = self._decider(network, run.seed)
             return Team(game.advised(advice), network, lambda _: decider)

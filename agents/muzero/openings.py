@@ -25,7 +25,7 @@ def openings(game: FastGame, is_over: Callable[[], bool]) -> Iterator[Position]:
         is_over: Asked now and then; then they are given up.
     """
     eager_line = np.full(len(game.game.steps), int(Action.NO_COPY))
-    for line in (eager_line, *game.game.advice.lines):
+    for line in (eager_line, *game.game.advice.followed):
         end = _followed(game, line, is_over)
         if end.is_terminal:
             yield end

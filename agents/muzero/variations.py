@@ -109,7 +109,7 @@ class Variations:
             random: Draws the games.
         """
         self._game, self._random = game, random
-        self._advice = game.game.advice
+        self._advised = game.game.advice.followed
         steps = len(game.game.steps)
         sizes = [x.size for x in game.game.problem.program.buffers]
         self._buffers = np.array([x.buffer for x in game.game.steps])
@@ -134,7 +134,7 @@ class Variations:
                 yield self._whole()
             elif self._random.random() < FAVOURED and (self._line == Action.DROP).any():
                 yield self._favoured()
-            elif self._advice.names and self._random.random() < FOLLOWED:
+            elif self._advised.size and self._random.random() < FOLLOWED:
                 yield self._followed()
             else:
                 yield self._redecided()
@@ -179,8 +179,8 @@ class Variations:
         width = round(steps ** random.random())
         first = max(0, int(random.integers(1 - width, steps)))
         meanwhile = slice(first, first + width)
-        line, whom = self._line.copy(), int(random.integers(len(self._advice.names)))
-        line[meanwhile] = self._advice.lines[whom, meanwhile]
+        line, whom = self._line.copy(), int(random.integers(len(self._advised)))
+        line[meanwhile] = self._advised[whom, meanwhile]
         free, position = np.zeros(steps, np.bool_), self._position(first)
         return Variation(position, line, free, self._pace, meanwhile.stop, 0.0)
 

@@ -39,6 +39,8 @@ class Advice:
     votes: Votes
     """(H, steps, actions): how much each is for each of the three actions; these sum
     to 1."""
+    may_be_followed: bool = True
+    """Whether there are options; without, there are votes alone."""
 
     @cached_property
     def lines(self) -> Ints:
@@ -81,8 +83,13 @@ class Advice:
             actions: (3,): which of the three are.
             step: Of the game.
         """
-        followed: NDArray[np.bool_] = actions[self.lines[:, step]]
-        return np.tile(followed, 2)
+        begin: NDArray[np.bool_] = actions[self.lines[:, step]]
+        return np.tile(begin & self.may_be_followed, 2)
+
+    @property
+    def followed(self) -> Ints:
+        """(H, steps): the lines that may be followed; (0, steps) if none may be."""
+        return self.lines if self.may_be_followed else self.lines[:0]
 
 
 def advice(heuristics: Sequence[tuple[str, ArrayLike]], steps: int) -> Advice:

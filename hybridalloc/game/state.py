@@ -61,10 +61,10 @@ class State:
     def legal_options(self) -> tuple[Option, ...]:
         """The heuristics that may be followed: those that begin with a legal action."""
         advice, legal = self.game.advice, self.legal_actions
+        if self.is_terminal or not advice.may_be_followed:
+            return ()
         return tuple(
-            x
-            for x in advice.options
-            if not self.is_terminal and advice.lines[x.heuristic, self.step] in legal
+            x for x in advice.options if advice.lines[x.heuristic, self.step] in legal
         )
 
     @property

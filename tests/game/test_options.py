@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from game_cases import COPY, DROP, LOOP_AND_CHAIN, NO_EVICTIONS, STAY, drawn_game
@@ -47,6 +49,15 @@ def test_the_fast_game_follows_as_the_pure_one_does(seed: int, more: bool) -> No
         )
     assert position.memory_map() == state.memory_map()
     assert state.returns == pytest.approx(slow_s - state.time_s, abs=1e-9 * slow_s)
+
+
+def test_who_may_not_be_followed_only_votes() -> None:
+    game = Game(LOOP_AND_CHAIN)
+    made = replace(advice([("stay", [STAY] * 6)], 6), may_be_followed=False)
+    game = game.advised(made)
+    assert State.begin(game).legal_options == ()
+    assert FastGame(game).begin().mask().tolist() == [True, False, True, False, False]
+    assert made.followed.shape == (0, 6)
 
 
 def test_an_option_goes_on_until_its_buffer_is_decided_on_again() -> None:
