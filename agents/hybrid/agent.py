@@ -11,7 +11,7 @@ from hybridalloc.agents.muzero.best_game import Team, best_game
 from hybridalloc.agents.muzero.deciding import Decider, PolicyDecider, SearchDecider
 from hybridalloc.agents.muzero.models import LearnedModel
 from hybridalloc.agents.muzero.network import Network
-from hybridalloc.agents.muzero.search import SearchConfig
+from hybridalloc.agents.muzero.search import MOST_SIMULATIONS, SearchConfig
 from hybridalloc.agents.muzero.strategy import network_of
 from hybridalloc.game import Game
 from hybridalloc.game.heuristics import USUAL, Heuristic, consult, names_in
@@ -48,7 +48,7 @@ class AgentHybridConfig:
     def __post_init__(self) -> None:
         names_in(self.heuristics)
         require_within("batch", self.batch, 1)
-        require_within("simulations", self.simulations, 0)
+        require_within("simulations", self.simulations, 0, MOST_SIMULATIONS)
         require_within("sure", self.sure, 0, 1)
         if self.prior is not None:
             require_within("prior", self.prior, 0, 1)

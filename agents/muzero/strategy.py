@@ -18,7 +18,7 @@ from hybridalloc.agents.muzero.models import GameModel, LearnedModel, ModelKind
 from hybridalloc.agents.muzero.network import Network
 from hybridalloc.agents.muzero.observing import Observing
 from hybridalloc.agents.muzero.programs import BOUND_S, BOUND_SHARE, scale_s
-from hybridalloc.agents.muzero.search import SearchConfig
+from hybridalloc.agents.muzero.search import MOST_SIMULATIONS, SearchConfig
 from hybridalloc.bounds import lower_bound
 from hybridalloc.game.fast import FastGame
 from hybridalloc.game.listing import listing_s
@@ -65,7 +65,7 @@ class MuZeroConfig:
 
     def __post_init__(self) -> None:
         require_within("batch", self.batch, 1)
-        require_within("simulations", self.simulations, 1)
+        require_within("simulations", self.simulations, 1, MOST_SIMULATIONS)
         require_within("sure", self.sure, 0, 1)
         require_within("finetune", self.finetune, 0)
         object.__setattr__(self, "model", ModelKind(self.model))

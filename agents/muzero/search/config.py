@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+MOST_SIMULATIONS = 4096
+"""Their hidden states are all kept at a time."""
+
 
 @dataclass(frozen=True, slots=True)
 class SearchConfig:
@@ -29,6 +32,11 @@ class SearchConfig:
                 raise ValueError(
                     f"search: {name} {getattr(self, name)} is not at least {least}"
                 )
+        if self.simulations > MOST_SIMULATIONS:
+            raise ValueError(
+                f"search: simulations {self.simulations} is more than "
+                f"{MOST_SIMULATIONS}"
+            )
         if not 0 < self.narrowest < math.inf:
             raise ValueError(f"search: narrowest {self.narrowest} is not above 0")
         for name in ("c_visit", "c_scale"):
