@@ -190,8 +190,9 @@ def _prepared(
             continue
         names = config.network.observation.heuristics
         try:
-            entry = prepare(replace(problem, compiler_map=None), bound_s, names)
+            fixed(problem)
         except ValueError:  # no place is found for what is pinned
             continue
+        entry = prepare(replace(problem, compiler_map=None), bound_s, names)
         if entry.game.game.steps:
             yield entry

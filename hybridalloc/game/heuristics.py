@@ -89,12 +89,13 @@ def votes_of(game: Game, served: Mapping[tuple[int, int], float]) -> Floats:
 
     Args:
         game: Of a problem.
-        served: In [0, 1], by instruction and buffer; 0 where there is nothing.
+        served: About in [0, 1], by instruction and buffer; 0 where there is nothing.
     """
     votes = np.zeros((len(game.steps), len(Action)))
     before = dict[int, float]()
     for vote, step in zip(votes, game.steps, strict=True):
-        share = min(1.0, served.get((step.instruction, step.buffer), 0.0))
+        share = served.get((step.instruction, step.buffer), 0.0)
+        share = min(1.0, max(0.0, share))  # what rounding has left is no vote
         access = game.problem.program.uses[step.buffer][step.use].access
         kept = share if access.whole else min(share, before.get(step.buffer, 0.0))
         vote[:] = kept, share - kept, 1 - share

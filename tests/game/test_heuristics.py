@@ -64,6 +64,12 @@ def test_what_stays_needs_no_copy() -> None:
     ]
 
 
+def test_what_rounding_leaves_is_no_vote() -> None:
+    votes = votes_of(Game(LOOP_AND_CHAIN), {(0, 0): -1e-13, (1, 0): 1 + 1e-13})
+    assert votes[0].tolist() == [0.0, 0.0, 1.0]
+    assert votes[2].tolist() == [0.0, 1.0, 0.0]
+
+
 def test_ones_own_heuristic_votes_by_its_name() -> None:
     def large_ones(game: Game) -> list[int]:
         buffers = game.problem.program.buffers
