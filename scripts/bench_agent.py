@@ -1,4 +1,4 @@
-"""Measure whole games of the agent: what search, its model and Drop-backup are worth.
+"""Measure whole games of the agent: what search, priors and Drop-backup are worth.
 
 Each player plays the same number of games of each program from the first decision to
 the last, without variations of a best one. Times are simulated.
@@ -17,6 +17,7 @@ import torch
 import typer
 from rich.console import Console
 
+from hybridalloc.agents.muzero.adapting import adapted
 from hybridalloc.agents.muzero.checkpoint import load_network
 from hybridalloc.agents.muzero.deciding import Decider, PolicyDecider, SearchDecider
 from hybridalloc.agents.muzero.models import GameModel, LearnedModel, ModelKind
@@ -27,6 +28,7 @@ from hybridalloc.agents.muzero.programs import Entry, prepare
 from hybridalloc.agents.muzero.search import SearchConfig
 from hybridalloc.agents.muzero.strategy import SHIPPED
 from hybridalloc.agents.muzero.trajectory import Trajectory
+from hybridalloc.game.heuristics import names_in
 from hybridalloc.io.read import read_problem
 from hybridalloc.problem import Problem
 from hybridalloc.report.tables import new_table, simulated
@@ -34,10 +36,17 @@ from hybridalloc.simulator import Simulator
 
 
 def players(
-    network: Network, entries: Sequence[Entry], simulations: Sequence[int], seed: int
+    network: Network,
+    entries: Sequence[Entry],
+    simulations: Sequence[int],
+    priors: Sequence[float],
+    seed: int,
 ) -> Iterator[tuple[str, Decider]]:
-    """Who plays, by name: without search, and with it in either model."""
+    """Who plays, by name: without search, by priors, and with search in either model."""
     yield "policy", PolicyDecider(network, np.random.default_rng(seed))
+    for prior in priors:
+        random = np.random.default_rng(seed)
+        yield f"policy, prior {prior:g}", PolicyDecider(network, random, prior)
     observing = Observing(network.config.observation)
     for kind in ModelKind:
         for count in simulations:
@@ -84,18 +93,21 @@ def main(
     simulations: Annotated[str, typer.Option(help="Of searches.")] = "2,8,32",
     games: Annotated[int, typer.Option(min=1, help="Of each program.")] = 4,
     temperature: Annotated[float, typer.Option(min=0)] = 0.5,
+    heuristics: Annotated[str, typer.Option(help="That may be followed.")] = "",
+    priors: Annotated[str, typer.Option(help="Weights of their votes.")] = "",
     seed: int = 0,
 ) -> None:
     """Play whole games with and without search; print speed-ups over XLA's answers."""
-    network = load_network(weights)
+    names = names_in(heuristics)
+    network = adapted(load_network(weights), names)
     torch.set_num_threads(1)
     problems = [read_problem(x) for x in workloads]
-    entries = [prepare(x) for x in problems]
+    entries = [prepare(x, heuristics=names) for x in problems]
     observing = Observing(network.config.observation)
     table = new_table(["player"], ["mean", "best", "a decision", "with Drop-backup"])
-    for name, player in players(
-        network, entries, [int(x) for x in simulations.split(",")], seed
-    ):
+    counts = [int(x) for x in simulations.split(",") if x]
+    weighed = [float(x) for x in priors.split(",") if x]
+    for name, player in players(network, entries, counts, weighed, seed):
         begin = time.perf_counter()
         indices = [i for i in range(len(entries)) for _ in range(games)]
         found = play(entries, indices, player, observing, temperature=temperature)
