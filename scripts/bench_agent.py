@@ -42,7 +42,7 @@ def players(
     priors: Sequence[float],
     seed: int,
 ) -> Iterator[tuple[str, Decider]]:
-    """Who plays, by name: without search, by priors, and with search in either model."""
+    """Who plays, by name: without search, with priors, and with search."""
     yield "policy", PolicyDecider(network, np.random.default_rng(seed))
     for prior in priors:
         random = np.random.default_rng(seed)

@@ -41,7 +41,7 @@ def finetuned(
     bound_time_s = 0.0
     if run.iterations is None and run.remaining_s < float("inf"):
         bound_time_s = BOUND_SHARE * run.remaining_s
-    config = replace(CONFIG, bound_time_s=bound_time_s)
+    config = replace(CONFIG, network=network.config, bound_time_s=bound_time_s)
     with TemporaryDirectory() as path:
         folder = RunFolder(Path(path))
         try:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from hybridalloc.agents.muzero.adapting import adapted
 from hybridalloc.agents.muzero.checkpoint import load_network, save_network
 from hybridalloc.agents.muzero.network import Network
 from hybridalloc.agents.muzero.programs import (
@@ -79,7 +80,8 @@ def begin_run(
         seed: Of all chance.
         say: Is told what is being done.
         given: What the programs were called by who began the run.
-        start: A network to go on from; the sizes are then those of it.
+        start: A network to go on from; the sizes are then those of it, the heuristics
+            those of the configuration.
 
     Raises:
         UsageError: No program is left, or the folder cannot be made or is in use.
@@ -89,6 +91,7 @@ def begin_run(
         raise UsageError(f"{left[0]}: is there already (expected a new folder)")
     folder.start.unlink(missing_ok=True)
     if start is not None:
+        start = adapted(start, config.network.observation.heuristics)
         save_network(start, folder.start)
         config = replace(config, network=start.config)
     ready = list(_prepared(problems, config, say))
