@@ -10,11 +10,13 @@ from itertools import accumulate
 
 import numpy as np
 
+from hybridalloc.arrays import Floats
 from hybridalloc.cost_model import Costs, Uses, compile_costs
 from hybridalloc.errors import UsageError
 from hybridalloc.memory_map import Allocation, MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.program import Program
+from hybridalloc.simulator.course import Course, course
 from hybridalloc.simulator.map_arrays import EVICTION, PREFETCH, MapArrays
 from hybridalloc.simulator.running import run_time
 from hybridalloc.simulator.stalls import stall_time
@@ -88,6 +90,18 @@ class Simulator:
         stall = stall_time(self._tape, events, idle)
         moved = moved_bytes(self._tape, events, arrays)
         return Simulation(running + stall, stall, moved)
+
+    def play(self, memory_map: MemoryMap, elapsed_s: Floats) -> Course:
+        """Play one run, and keep what happens when.
+
+        Args:
+            memory_map: Any map.
+            elapsed_s: (T,) seconds that each instruction takes under it, each time
+                that it runs.
+        """
+        arrays = self.encode(memory_map)
+        _, idle_s = run_time(self._costs, self._uses, arrays)
+        return course(self._tape, self._events(arrays), arrays, elapsed_s, idle_s)
 
     def evaluate(self, arrays: MapArrays) -> float:
         """The run time under a map, in seconds."""

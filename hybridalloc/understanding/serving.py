@@ -48,10 +48,14 @@ class Serving:
         """Seconds that an instruction takes: with these fast, or those of the map."""
         return elapsed(self.problem, t, self.fast[t] if fast is None else fast)
 
+    def run_times(self) -> Floats:
+        """(T,): seconds that each instruction takes, each time that it runs."""
+        return np.array([self.elapsed(t) for t in range(len(self.fast))])
+
     def times(self) -> Floats:
         """(T,): seconds that each instruction takes in all its runs, stalls apart."""
         runs = np.array(self.problem.program.multiplicity, dtype=np.float64)
-        return runs * [self.elapsed(t) for t in range(len(self.fast))]
+        return runs * self.run_times()
 
     def worth(self, t: int, buffer: int) -> float:
         """Seconds of one run that serving the access fast spares, all else as it is.
