@@ -32,6 +32,7 @@ from hybridalloc.cli.options import (
     require_unset,
 )
 from hybridalloc.cli.output import Step, progress, show, show_json
+from hybridalloc.cli.picture import FORMATS, require_picture, write_picture
 from hybridalloc.cli.searching import Case, Limits, bound, exit_code, limits, search
 from hybridalloc.cli.static.answers import Search, solve_csv
 from hybridalloc.compose import parse
@@ -82,6 +83,10 @@ def solve(
             show_default=False,
         ),
     ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar=FORMATS, help="Draw the map.", show_default=False),
+    ] = None,
     as_json: Json = False,
 ) -> int:
     """Look for the memory map of least simulated time; Ctrl-C keeps the best so far.
@@ -92,13 +97,15 @@ def solve(
         require_unset(PROGRAM, target=target, cost_model=cost_model)
         require_unset(PROGRAM, max_slices=max_slices, bound_time=bound_time)
         require_unset(PROGRAM, iterations=iterations, warm_start=warm_start)
-        require_unset(PROGRAM, robust=is_robust, expressible=is_expressible)
+        require_unset(PROGRAM, robust=is_robust, expressible=is_expressible, plot=plot)
         sought = Search(time_limit, seed, workers, minimize_capacity)
         options = (strategy, capacity, reserve or (), sought, out)
         return solve_csv(input_path, *options, as_json=as_json)
     require_unset(BUFFERS, minimize_capacity=minimize_capacity, reserve=reserve)
     if out is not None:
         require_writable(out)
+    if plot is not None:
+        require_picture(plot)
     require_start(warm_start, is_robust=is_robust)
     parse(strategy)  # refused, if so, before anything is read
     given = limits(time_limit, bound_time, iterations, seed, workers)
@@ -111,14 +118,16 @@ def solve(
         )
         result = _answer(case, strategy, given, step)
     found = record(case.path, problem, result, case.references)
-    _tell(found, *write_best(result.map, problem, out), as_json=as_json)
+    written, failure = write_best(result.map, problem, out)
+    drawn, other_failure = write_picture(result.map, problem, plot)
+    _tell(found, [*written, *drawn], failure or other_failure, as_json=as_json)
     return exit_code([found])
 
 
 def _tell(
     found: Record, written: list[str], failure: InputError | None, *, as_json: bool
 ) -> None:
-    """Show an answer, even if the map could not be written."""
+    """Show an answer, even if a file could not be written."""
     if as_json:
         show_json(found.as_json())
     else:

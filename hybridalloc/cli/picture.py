@@ -1,4 +1,4 @@
-"""``show``: a picture of a memory map."""
+"""``show``: a picture of a memory map, or of two."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import typer
 
 from hybridalloc.cli.endings import Exit
 from hybridalloc.cli.options import (
+    COMPILER_MAP,
     PROGRAM,
     Capacity,
-    GivenMap,
     Input,
     Model,
     TargetName,
@@ -21,22 +21,41 @@ from hybridalloc.cli.options import (
 )
 from hybridalloc.cli.output import progress, show
 from hybridalloc.cli.static.inspection import show_csv
+from hybridalloc.errors import InputError, UsageError
 from hybridalloc.io.files import require_writable
 from hybridalloc.io.read import holds_buffers
+from hybridalloc.memory_map import MemoryMap
+from hybridalloc.problem import Problem
 
+FORMATS = "FILE.html|png|svg|pdf"
+MOST_MAPS = 2
 X_AXIS = "instruction"
 """What goes to the right if nothing else is said."""
 
 
 def picture(
     input_path: Input,
-    map_path: GivenMap,
-    out: Annotated[
-        Path,
-        typer.Option(
-            metavar="FILE.png|svg|pdf", help="The picture.", show_default=False
+    maps: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[MAP|input]...",
+            help="Map files, one or two to compare, or `input`: the compiler's own "
+            "answer. [default: that, or nothing in fast memory if there is none]",
+            show_default=False,
         ),
-    ],
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar=FORMATS, help="The picture.", show_default=False),
+    ] = None,
+    trace: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.json",
+            help="A trace of one run, for Perfetto.",
+            show_default=False,
+        ),
+    ] = None,
     target: TargetName = None,
     cost_model: Model = None,
     capacity: Capacity = None,
@@ -54,22 +73,86 @@ def picture(
         ),
     ] = None,
 ) -> int:
-    """Draw a memory map: time to the right, offsets upwards, occupancy below.
+    """Draw a memory map, or two side by side: time to the right, offsets upwards.
 
-    Of a CSV file of buffers: draw the offsets in another one.
+    Beneath: the bytes held and live, the copy queues, stalls, and the time of each
+    instruction. An HTML page can be zoomed and searched, and works offline. Of a CSV
+    file of buffers: draw the offsets in another one.
     """
-    from hybridalloc.report.picture import draw, require_format  # loads matplotlib
-
-    require_format(out)
-    require_writable(out)
     if holds_buffers(input_path):
         require_unset(PROGRAM, target=target, cost_model=cost_model, buffer=buffer)
-        require_unset(PROGRAM, x=None if x == X_AXIS else x)
-        return show_csv(input_path, map_path, capacity, out)
+        require_unset(PROGRAM, x=None if x == X_AXIS else x, trace=trace)
+        return show_csv(input_path, maps or (), capacity, out)
+    from hybridalloc.report.picture import draw  # loads the simulator
+    from hybridalloc.report.trace import write_trace
+
+    names = maps or [COMPILER_MAP]
+    _require_usable(names, out, trace)
     with progress() as step:
         problem = read_given(step, input_path, target, cost_model, capacity)
-        memory_map = given_map(map_path, problem)
-        step(f"drawing {out.name}")
-        draw(problem, memory_map, out, x=x, buffer=buffer)
-    show(f"picture written to {out}")
+        first, *rest = [_map(name, problem, given=bool(maps)) for name in names]
+        beside = rest[0] if rest else None
+        labels = f"A: {names[0]}", f"B: {names[-1]}"
+        written = []
+        if out is not None:
+            step(f"drawing {out.name}")
+            draw(problem, first, out, beside=beside, labels=labels, x=x, buffer=buffer)
+            written.append(f"picture written to {out}")
+        if trace is not None:
+            step(f"writing {trace.name}")
+            write_trace(problem, first, trace, beside=beside, labels=labels)
+            written.append(f"trace written to {trace}")
+    show(*written)
     return Exit.ANSWER
+
+
+def require_picture(path: Path) -> None:
+    """Find out before any work that a picture can be written.
+
+    Raises:
+        UsageError: Its name ends in none of the formats.
+        InputError: It could not be written.
+    """
+    from hybridalloc.report.picture import require_format  # loads the simulator
+
+    require_format(path)
+    require_writable(path)
+
+
+def write_picture(
+    best: MemoryMap | None, problem: Problem, plot: Path | None
+) -> tuple[list[str], InputError | None]:
+    """Draw a map; what to say of it, and an error that must not cost the answer."""
+    if plot is None or best is None:
+        return [], None
+    from hybridalloc.report.picture import draw  # loads the simulator
+
+    try:
+        draw(problem, best, plot)
+    except InputError as error:
+        return [], error
+    return [f"picture written to {plot}"], None
+
+
+def _require_usable(names: list[str], out: Path | None, trace: Path | None) -> None:
+    """Find out before any work whether there is something to do.
+
+    Raises:
+        UsageError: There are too many maps, or no files to write.
+        InputError: A file could not be written.
+    """
+    if len(names) > MOST_MAPS:
+        raise UsageError(f"{len(names)} maps: expected one, or two to compare")
+    if out is None and trace is None:
+        raise UsageError(f"expected --out {FORMATS} or --trace FILE.json")
+    if out is not None:
+        require_picture(out)
+    if trace is not None:
+        require_writable(trace)
+
+
+def _map(name: str, problem: Problem, *, given: bool) -> MemoryMap:
+    """The map of this name; if none was given, perhaps one of nothing."""
+    if not given and problem.compiler_map is None:
+        return MemoryMap()
+    return given_map(name, problem)

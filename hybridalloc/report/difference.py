@@ -23,7 +23,7 @@ from hybridalloc.understanding.naming import listing
 
 _MOST_NAMED = 3
 """How many buffers to name beside an instruction."""
-_CHANGES = {
+CHANGES = {
     Change.ONLY_A: ("only A places it", "in A only"),
     Change.ONLY_B: ("only B places it", "in B only"),
     Change.SERVED: ("other accesses", "serving other accesses"),
@@ -109,7 +109,7 @@ def _sentences(found: Difference) -> Iterator[str]:
         )
     kinds = Counter(x.change for x in found.buffers)
     parts = [
-        f"{kinds[kind]:,} {many}" for kind, (_, many) in _CHANGES.items() if kinds[kind]
+        f"{kinds[kind]:,} {many}" for kind, (_, many) in CHANGES.items() if kinds[kind]
     ]
     parts.append(f"{found.unchanged:,} placed alike")
     yield f"Buffers: {', '.join(parts)}."
@@ -133,7 +133,7 @@ def _buffer_table(changes: Sequence[BufferChange]) -> Table:
     for x in changes:
         table.add_row(
             f"{x.name} (#{x.buffer})",
-            _CHANGES[x.change][0],
+            CHANGES[x.change][0],
             size_text(x.size),
             f"{x.to_fast:,}",
             f"{x.to_slow:,}",

@@ -49,7 +49,7 @@ def test_show_draws_a_map_that_is_not_valid(
 @pytest.mark.parametrize(
     ("name", "options", "words"),
     [
-        ("map.jpg", (), "map.jpg: expected a name that ends in .png, .svg or .pdf"),
+        ("map.jpg", (), "map.jpg: expected a name that ends in .html, .png, .svg or"),
         ("missing/map.png", (), "expected an existing folder"),
         ("map.png", ("--x", "space"), "'space': expected 'instruction' or 'time'"),
         ("map.png", ("--buffer", "custom-call.66"), "did you mean custom-call.6"),

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from matplotlib.figure import Figure
 from named_problems import NAMED, problem, reads
 from strategies import memory_maps, problems
 
@@ -21,13 +22,13 @@ from hybridalloc.report.picture import draw
 from hybridalloc.report.picture.amounts import show_seconds
 from hybridalloc.report.picture.loops import loop_depths
 from hybridalloc.report.picture.memory import byte_scale, tick_step
+from hybridalloc.report.picture.panels import Role, Unit, panels, steps
 from hybridalloc.report.picture.scene import (
-    MOST_STEPS,
+    Emphasis,
     Phase,
     Scene,
     XAxis,
     rectangles,
-    steps,
 )
 from hybridalloc.report.picture.words import facts, headline, remark, shortened
 from hybridalloc.solving import solve
@@ -89,12 +90,73 @@ def test_what_is_shown_begins_where_time_does() -> None:
 
 
 def test_many_steps_become_fewer_that_keep_the_highest() -> None:
-    count = 3 * MOST_STEPS
-    long = problem((), *((),) * count)
+    long = problem((), *((),) * 300)
     shown = Scene.of(long, MemoryMap(), XAxis.INSTRUCTION)
-    values, edges = steps(shown, np.arange(count))
-    assert values.tolist() == list(range(2, count, 3))
-    assert edges.tolist() == list(range(0, count + 1, 3))
+    values, edges = steps(shown, np.arange(300.0), 100)
+    assert values.tolist() == list(range(2, 300, 3))
+    assert edges.tolist() == list(range(0, 301, 3))
+
+
+def test_what_belongs_to_the_width_of_instructions_is_averaged() -> None:
+    long = problem((), *((),) * 300)
+    shown = Scene.of(long, MemoryMap(), XAxis.INSTRUCTION)
+    values, _ = steps(shown, np.arange(300.0), 100, spread=True)
+    assert values == pytest.approx(list(range(1, 300, 3)))
+
+
+def test_on_the_axis_of_time_an_instruction_counts_in_parts_of_its_width() -> None:
+    shown = scene(SLICED, EVICTED, axis=XAxis.TIME)
+    (*_, times) = panels(shown)
+    assert times.unit is Unit.PARTS
+    slow, now, _ = (steps(shown, x.amounts, 9, spread=True)[0] for x in times.lines)
+    assert slow == pytest.approx([1.6, 1.6, 1.0])
+    assert now == pytest.approx([1.0, 1.0, 1.0])
+
+
+def test_the_panels_tell_of_bytes_queues_stalls_and_times() -> None:
+    # As in the title below: the eviction is issued at 1, and 6 s of it stall at 2.
+    amounts = {
+        line.role: line.amounts.tolist()
+        for panel in panels(scene(EVICTED))
+        for line in panel.lines
+    }
+    assert amounts == {
+        Role.HELD: [8.0, 8.0, 8.0],
+        Role.LIVE: [16.0, 16.0, 16.0],
+        Role.FETCHES: [0.0, 0.0, 0.0],
+        Role.EVICTIONS: [0.0, 8.0, 0.0],
+        Role.STALLS: [0.0, 0.0, 6.0],
+        Role.SLOW: [16.0, 16.0, 16.0],
+        Role.NOW: [10.0, 10.0, 16.0],
+        Role.COMPUTE: [0.0, 0.0, 0.0],
+    }
+
+
+def test_what_is_waited_for_at_the_end_counts_with_the_last_instruction() -> None:
+    shown = scene(Allocation(1, 0, 0, 3, eviction=Eviction(2, 3)))
+    assert shown.stall_s.tolist() == [0.0, 0.0, 8.0]
+
+
+def test_beside_another_map_a_panel_has_what_is_lost_to_it() -> None:
+    (*_, lost), (*_, gained) = (
+        panels(scene(EVICTED), scene()),
+        panels(scene(), scene(EVICTED)),
+    )
+    assert lost.lines[0].amounts.tolist() == [0.0, 0.0, 6.0]
+    assert gained.lines[0].amounts.tolist() == [6.0, 6.0, 0.0]
+    assert lost.title == "time lost to the other map, stalls included: 6 s"
+
+
+def test_what_both_maps_have_at_the_same_time_stands_back() -> None:
+    moved = replace(EVICTED, offset=16)
+    one, other = scene(SLICED, EVICTED), scene(moved)
+    assert Emphasis.of(one, other, None) == Emphasis(frozenset({1}))
+    assert Emphasis.of(other, one, None) == Emphasis(frozenset({0}))
+    assert Emphasis.of(one, None, 0) == Emphasis(frozenset({1}), outlined=True)
+    # The copies of one take 16 s, and idle time hides 4 s; those of the other 8 and 2.
+    assert remark(other, None, one) == (
+        "alike but for offsets, faded: 1 of 1; this map takes 6 s less"
+    )
 
 
 def test_loops_know_how_deep_they_are() -> None:
@@ -106,7 +168,7 @@ def test_units_and_ticks_suit_what_is_shown() -> None:
     assert byte_scale(2**34) == (2**30, "GiB")
     assert byte_scale(40) == (1, "B")
     assert tick_step(128) == 16
-    axis = matplotlib.figure.Figure().add_subplot().yaxis
+    axis = Figure().add_subplot().yaxis
     assert show_seconds(axis, 3e-4) == "µs"
     assert axis.get_major_formatter()(1.5e-4) == "150"
 
@@ -166,6 +228,15 @@ def test_a_chosen_buffer_and_the_axis_change_the_picture(tmp_path: Path) -> None
     assert len(drawn) == 3
 
 
+def test_two_maps_are_drawn_beside_each_other(tmp_path: Path) -> None:
+    one, other = MemoryMap((SLICED,)), MemoryMap((EVICTED,))
+    for name in ("one.svg", "two.svg"):
+        beside = other if name == "two.svg" else None
+        draw(CHAIN, one, tmp_path / name, beside=beside, labels=("old", "new"))
+    sizes = [(tmp_path / name).stat().st_size for name in ("one.svg", "two.svg")]
+    assert sizes[1] > 1.5 * sizes[0]
+
+
 @pytest.mark.parametrize("name", NAMED)
 def test_an_answer_to_each_named_problem_can_be_drawn(
     tmp_path: Path, name: str
@@ -221,7 +292,7 @@ def test_a_map_without_places_or_buffers_is_refused(
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("map.gif", {}, r"map\.gif: expected a name that ends in \.png, \.svg or"),
+        ("map.gif", {}, r"map\.gif: expected a name that ends in \.html, \.png,"),
         ("map", {}, "map: expected a name that ends in"),
         ("map.png", {"x": "bytes"}, "'bytes': expected 'instruction' or 'time'"),
         (

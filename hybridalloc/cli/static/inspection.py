@@ -9,7 +9,8 @@ from pathlib import Path
 from hybridalloc.cli.endings import Exit
 from hybridalloc.cli.output import progress, show, show_json
 from hybridalloc.cli.static.answers import read_given_buffers
-from hybridalloc.errors import InputError
+from hybridalloc.errors import InputError, UsageError
+from hybridalloc.io.files import require_writable
 from hybridalloc.io.minimalloc import read_buffers
 from hybridalloc.report.static import static_info
 from hybridalloc.static.checker import check_offsets
@@ -70,25 +71,34 @@ def info_csv(path: Path, capacity: str | None, *, as_json: bool) -> int:
     return Exit.ANSWER
 
 
-def show_csv(path: Path, offsets_path: str, capacity: str | None, out: Path) -> int:
+def show_csv(
+    path: Path, offsets_paths: Sequence[str], capacity: str | None, out: Path | None
+) -> int:
     """Draw the offsets in a CSV file over time.
 
     Args:
         path: The buffers.
-        offsets_path: The same buffers, in any order, with an offset each.
+        offsets_paths: One file: the same buffers, in any order, with an offset each.
         capacity: Bytes, if not those in the first file's name.
         out: The picture.
 
     Raises:
         InputError: A file cannot be read, or the second lacks an offset; or the
             picture cannot be written.
-        UsageError: The capacity is no size.
+        UsageError: There is not one file of offsets, or no picture to draw; its format
+            is none; or the capacity is no size.
     """
+    from hybridalloc.report.picture import PRINTED, require_format  # loads numpy
     from hybridalloc.report.picture.arena import draw_arena  # loads matplotlib
 
+    if len(offsets_paths) != 1 or out is None:
+        expected = "one file of offsets, and --out FILE.png|svg|pdf"
+        raise UsageError(f"{path}: expected {expected}")
+    require_format(out, PRINTED)
+    require_writable(out)
     with progress() as step:
         problem = read_given_buffers(path, capacity)
-        offsets = _offsets(problem, offsets_path)
+        offsets = _offsets(problem, offsets_paths[0])
         step(f"drawing {out.name}")
         draw_arena(problem, offsets, out)
     show(f"picture written to {out}")

@@ -1,36 +1,27 @@
-"""Pictures of memory maps: time x offset, with occupancy and times below.
+"""Pictures of memory maps: time x offset, with occupancy, copies and times below.
 
-The only part of the package that loads matplotlib; it draws without a display.
+What there is to see is in ``scene`` and ``panels``. Two back ends draw it: matplotlib
+for print, in ``printed``, and uPlot for pages in a browser, in ``web``.
 """
 
 from __future__ import annotations
 
-import io
-import warnings
+from collections.abc import Collection
 from pathlib import Path
-
-import matplotlib
-from matplotlib.figure import Figure
 
 from hybridalloc.errors import UsageError
 from hybridalloc.io.files import write_bytes
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.program import Program
-from hybridalloc.report.picture.page import page
 from hybridalloc.report.picture.scene import Scene, XAxis
-from hybridalloc.report.picture.style import DOTS_PER_INCH, STYLE
 from hybridalloc.understanding.naming import find_buffer
 
-__all__ = ["FORMATS", "XAxis", "draw", "require_format"]
+__all__ = ["FORMATS", "XAxis", "draw", "require_drawable", "require_format"]
 
-# No dates and versions, so that the same map gives the same bytes.
-FORMATS: dict[str, dict[str, None]] = {
-    ".png": {"Software": None},
-    ".svg": {"Date": None},
-    ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
-}
-"""What a picture's name may end in, and what is left out of its metadata."""
+WEB, PRINTED = ".html", (".png", ".svg", ".pdf")
+FORMATS = (WEB, *PRINTED)
+"""What a picture's name may end in."""
 
 
 def draw(
@@ -38,19 +29,26 @@ def draw(
     memory_map: MemoryMap,
     path: Path | str,
     *,
+    beside: MemoryMap | None = None,
+    labels: tuple[str, str] = ("A", "B"),
     x: XAxis | str = XAxis.INSTRUCTION,
     buffer: int | str | None = None,
 ) -> None:
     """Draw a memory map to a file: each allocation a rectangle of time x offset.
 
-    Below are the bytes that are live, in fast memory and in the program as a whole, and
-    where the time goes. A map that is not valid is drawn all the same, and the title
-    says what is wrong with it. The same arguments give the same bytes.
+    Below are the bytes that are live, in fast memory and in the program as a whole, the
+    work in the copy queues, the stalls, and where the time goes. A map that is not
+    valid is drawn all the same, and the title says what is wrong with it. The same
+    arguments give the same bytes.
 
     Args:
         problem: The program, the target and the cost model.
         memory_map: Any map whose offsets are given.
-        path: The file, whose name ends in ``.png``, ``.svg`` or ``.pdf``.
+        path: The file, whose name ends in ``.html``, ``.png``, ``.svg`` or ``.pdf``. An
+            HTML page can be zoomed and searched, and needs nothing but itself.
+        beside: Another map, to be drawn beside the first: what both have alike is
+            faded.
+        labels: What the two are called.
         x: What goes to the right: the instructions, each as wide as any other, or the
             simulated time of one run without its stalls.
         buffer: The buffer to bring out, if any; as for ``find_buffer``.
@@ -62,45 +60,36 @@ def draw(
     """
     path = Path(path)
     require_format(path)
-    _require_drawable(problem.program, memory_map)
+    maps = [memory_map] if beside is None else [memory_map, beside]
+    for drawn in maps:
+        require_drawable(problem.program, drawn)
     chosen = None if buffer is None else find_buffer(problem.program, buffer)
-    scene = Scene.of(problem, memory_map, _axis(x))
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()  # whatever style the user has set
-        matplotlib.rcParams.update(STYLE)
-        data = _encode(page(scene, chosen), path.suffix.lower())
-    write_bytes(path, data)
+    axis, names = _axis(x), labels if len(maps) > 1 else ("",)
+    scenes = [
+        Scene.of(problem, drawn, axis, name)
+        for drawn, name in zip(maps, names, strict=True)
+    ]
+    write_bytes(path, _drawn(scenes, chosen, path.suffix.lower()))
 
 
-def require_format(path: Path) -> None:
+def require_format(path: Path, formats: Collection[str] = FORMATS) -> None:
     """Find out before any work whether a picture can have this name.
 
     Raises:
-        UsageError: It ends in none of the suffixes of ``FORMATS``.
+        UsageError: It ends in none of the formats.
     """
-    if path.suffix.lower() not in FORMATS:
-        raise UsageError(f"{path}: expected a name that ends in .png, .svg or .pdf")
+    if path.suffix.lower() not in formats:
+        *others, last = formats
+        expected = f"{', '.join(others)} or {last}"
+        raise UsageError(f"{path}: expected a name that ends in {expected}")
 
 
-def _encode(figure: Figure, suffix: str) -> bytes:
-    stream = io.BytesIO()
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*missing from font")
-        figure.savefig(
-            stream, format=suffix[1:], dpi=DOTS_PER_INCH, metadata=FORMATS[suffix]
-        )
-    return stream.getvalue()
+def require_drawable(program: Program, memory_map: MemoryMap) -> None:
+    """Refuse a map that has no place in a picture.
 
-
-def _axis(x: XAxis | str) -> XAxis:
-    try:
-        return XAxis(x)
-    except ValueError:
-        expected = " or ".join(repr(axis.value) for axis in XAxis)
-        raise UsageError(f"x axis {x!r}: expected {expected}") from None
-
-
-def _require_drawable(program: Program, memory_map: MemoryMap) -> None:
+    Raises:
+        UsageError: An allocation lacks its offset or its buffer.
+    """
     for number, allocation in enumerate(memory_map.allocations):
         if allocation.buffer >= len(program.buffers):
             raise UsageError(
@@ -113,3 +102,22 @@ def _require_drawable(program: Program, memory_map: MemoryMap) -> None:
                 f"{program.buffers[allocation.buffer].name}, has no offset (expected "
                 f"one for each: a map is drawn once they are chosen)"
             )
+
+
+def _drawn(scenes: list[Scene], chosen: int | None, suffix: str) -> bytes:
+    if suffix == WEB:
+        from hybridalloc.report.picture.web import web_page
+
+        return web_page(scenes, chosen).encode()
+    from hybridalloc.report.picture.page import page  # loads matplotlib
+    from hybridalloc.report.picture.printed import printed
+
+    return printed(lambda: page(scenes, chosen), suffix)
+
+
+def _axis(x: XAxis | str) -> XAxis:
+    try:
+        return XAxis(x)
+    except ValueError:
+        expected = " or ".join(repr(axis.value) for axis in XAxis)
+        raise UsageError(f"x axis {x!r}: expected {expected}") from None

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from pathlib import Path
 
-import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
@@ -14,16 +12,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
 from hybridalloc.io.files import write_bytes
-from hybridalloc.report.picture import FORMATS, require_format
+from hybridalloc.report.picture import PRINTED, require_format
 from hybridalloc.report.picture.memory import byte_scale
-from hybridalloc.report.picture.style import (
-    DOTS_PER_INCH,
-    INK,
-    LIVE,
-    PAGE_INCHES,
-    STYLE,
-    WRONG,
-)
+from hybridalloc.report.picture.panels import Role
+from hybridalloc.report.picture.printed import printed
+from hybridalloc.report.picture.style import INK, PAGE_INCHES, ROLES, WRONG
 from hybridalloc.report.picture.words import shortened
 from hybridalloc.report.units import size_text
 from hybridalloc.report.words import plural
@@ -57,15 +50,9 @@ def draw_arena(problem: StaticProblem, offsets: Sequence[int], path: Path) -> No
         UsageError: The name ends otherwise.
         InputError: The file cannot be written.
     """
-    require_format(path)
-    suffix, stream = path.suffix.lower(), io.BytesIO()
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()  # whatever style the user has set
-        matplotlib.rcParams.update(STYLE)
-        _page(problem, offsets).savefig(
-            stream, format=suffix[1:], dpi=DOTS_PER_INCH, metadata=FORMATS[suffix]
-        )
-    write_bytes(path, stream.getvalue())
+    require_format(path, PRINTED)
+    drawn = printed(lambda: _page(problem, offsets), path.suffix.lower())
+    write_bytes(path, drawn)
 
 
 def _page(problem: StaticProblem, offsets: Sequence[int]) -> Figure:
@@ -88,7 +75,8 @@ def _page(problem: StaticProblem, offsets: Sequence[int]) -> Figure:
     _draw_buffers(memory, problem, offsets, scale)
     points, sizes = live_bytes(problem.buffers)
     if len(points):
-        load.stairs(sizes[:-1] / scale, points, fill=True, fc=LIVE, ec=LIVE)
+        live = ROLES[Role.LIVE]
+        load.stairs(sizes[:-1] / scale, points, fill=True, fc=live, ec=live)
     memory.set_title(_title(problem, peak), loc="left", size=10)
     for violation in check_offsets(problem, offsets)[:1]:
         wrong = shortened(f"NOT VALID: {violation.message}")

@@ -17,9 +17,8 @@ from hybridalloc.report.picture.style import (
     HATCHES,
     INK,
     NAME_POINTS,
-    PAGE_INCHES,
 )
-from hybridalloc.report.picture.words import printable
+from hybridalloc.report.words import printable
 
 MOST_VECTORS = 3000
 """With more rectangles than this, vector formats hold them as an image."""
@@ -64,11 +63,11 @@ class Canvas:
             scale: The unit of offsets, in bytes.
         """
         self._axes, self._scene, self._scale = axes, scene, scale
-        frame, (width, height) = axes.get_position(), PAGE_INCHES
+        box, dots = axes.get_window_extent(), axes.figure.dpi
         self._inches = np.array(
             [
-                frame.width * width / scene.width,
-                frame.height * height / axes.get_ylim()[1],
+                box.width / dots / scene.width,
+                box.height / dots / axes.get_ylim()[1],
             ]
         )
 

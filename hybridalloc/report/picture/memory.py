@@ -11,15 +11,19 @@ from matplotlib.ticker import MultipleLocator
 from hybridalloc.arrays import Floats
 from hybridalloc.program import Program
 from hybridalloc.report.picture.boxes import Canvas
-from hybridalloc.report.picture.scene import Piece, Scene, steps
+from hybridalloc.report.picture.panels import steps
+from hybridalloc.report.picture.scene import Emphasis, Piece, Scene
 from hybridalloc.report.picture.style import FAINT, INK, RESERVED, SCRATCH, WRONG
 
 _UNITS = ((2**33, 2**30, "GiB"), (2**20, 2**20, "MiB"), (2**10, 2**10, "KiB"))
 """From which amount on a unit is used, its bytes and its name."""
 
 
+MOST_STEPS = 2000
+
+
 def draw_memory(
-    axes: Axes, scene: Scene, pieces: list[Piece], chosen: int | None
+    axes: Axes, scene: Scene, pieces: list[Piece], top: int, emphasis: Emphasis
 ) -> None:
     """The panel of offsets.
 
@@ -27,10 +31,10 @@ def draw_memory(
         axes: Where to draw.
         scene: The map.
         pieces: Its rectangles.
-        chosen: The buffer to bring out, if any.
+        top: The highest offset that there is to be room for.
+        emphasis: Which rectangles stand out.
     """
     capacity = scene.problem.target.capacity
-    top = max([capacity, *(piece.high for piece in pieces)])
     scale, unit = byte_scale(top)
     axes.set_ylim(0, top / scale)
     axes.set_ylabel(f"offset in fast memory, {unit}")
@@ -44,11 +48,11 @@ def draw_memory(
     )
     _draw_unusable(axes, scene, scale)
     canvas = Canvas(axes, scene, scale)
-    others = [piece for piece in pieces if piece.buffer != chosen]
-    own = [piece for piece in pieces if piece.buffer == chosen]
-    canvas.draw(others, faded=chosen is not None)
-    canvas.draw(own, outlined=True)
-    canvas.write_names(pieces if chosen is None else own)
+    own = [piece for piece in pieces if piece.allocation not in emphasis.faded]
+    rest = [piece for piece in pieces if piece.allocation in emphasis.faded]
+    canvas.draw(rest, faded=True)
+    canvas.draw(own, outlined=emphasis.outlined)
+    canvas.write_names(own)
     if not pieces:
         axes.annotate(
             "nothing in fast memory",
@@ -81,7 +85,7 @@ def _draw_unusable(axes: Axes, scene: Scene, scale: int) -> None:
         )
     scratch = _scratch(scene.problem.program)
     if scratch.any():
-        values, edges = steps(scene, scratch / scale)
+        values, edges = steps(scene, scratch / scale, MOST_STEPS)
         axes.stairs(values, edges, fill=True, fc=SCRATCH, ec=SCRATCH, lw=0.3)
 
 

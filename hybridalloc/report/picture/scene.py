@@ -6,20 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hybridalloc.arrays import Floats
 from hybridalloc.checker import check
 from hybridalloc.memory_map import Allocation, MemoryMap, Origin
 from hybridalloc.problem import Problem
 from hybridalloc.simulator import Simulation, Simulator
+from hybridalloc.simulator.course import Course
 from hybridalloc.understanding.serving import Serving
-
-MOST_STEPS = 2000
-"""How many steps a line has at most; a page has hardly more columns of dots."""
 
 
 class XAxis(StrEnum):
@@ -46,6 +42,8 @@ class Phase(StrEnum):
 class Piece:
     """Bytes [low, high) of fast memory from one point to another, in one phase."""
 
+    allocation: int
+    """The one that it belongs to, as an index into the map."""
     buffer: int
     origin: Origin
     phase: Phase
@@ -62,7 +60,13 @@ class Scene:
     problem: Problem
     memory_map: MemoryMap
     axis: XAxis
+    label: str
+    """What the map is called, beside another one; empty if it is alone."""
+    serving: Serving
+    """Which accesses the map serves."""
     simulation: Simulation
+    course: Course
+    """What happens when, in one run."""
     slow_s: float
     """The time with everything in slow memory, in seconds."""
     violations: tuple[str, ...]
@@ -73,36 +77,53 @@ class Scene:
     """(T,): seconds that each instruction takes under the map, in all its runs."""
     all_slow_s: Floats
     """(T,): the same with everything in slow memory."""
+    compute_s: Floats
+    """(T,): the same were memory infinitely fast."""
 
     @staticmethod
-    def of(problem: Problem, memory_map: MemoryMap, axis: XAxis) -> Scene:
+    def of(
+        problem: Problem, memory_map: MemoryMap, axis: XAxis, label: str = ""
+    ) -> Scene:
         """Check and simulate a map.
 
         Args:
             problem: The program, the target and the cost model.
             memory_map: Any map of this program.
             axis: What goes to the right.
+            label: What the map is called.
 
         Raises:
             UsageError: The times are not finite.
         """
-        simulator = Simulator(problem)
+        simulator, program = Simulator(problem), problem.program
         simulator.require_finite()
-        now_s = Serving(problem, memory_map).times()
-        places = np.arange(len(problem.program) + 1, dtype=np.float64)
+        serving = Serving(problem, memory_map)
+        now_s = serving.times()
+        places = np.arange(len(program) + 1, dtype=np.float64)
         if axis is XAxis.TIME:
             places = cumulated(now_s)
+        runs = np.array(program.multiplicity, dtype=np.float64)
         return Scene(
             problem=problem,
             memory_map=memory_map,
             axis=axis,
+            label=label,
+            serving=serving,
             simulation=simulator.simulate(memory_map),
+            course=simulator.play(memory_map, serving.run_times()),
             slow_s=simulator.slow_s,
             violations=tuple(x.message for x in check(problem, memory_map)),
             x=places,
             now_s=now_s,
             all_slow_s=Serving(problem, MemoryMap()).times(),
+            compute_s=runs * [x.compute_s for x in program.instructions],
         )
+
+    @property
+    def stall_s(self) -> Floats:
+        """(T,): stalls before each instruction; the last has those at the end too."""
+        stalls = self.course.stall_s
+        return np.concatenate((stalls[:-2], [stalls[-2] + stalls[-1]]))
 
     @cached_property
     def first(self) -> int:
@@ -124,24 +145,55 @@ class Scene:
         return float(self.x[min(max(point, self.first), len(self.x) - 1)])
 
 
+@dataclass(frozen=True, slots=True)
+class Emphasis:
+    """Which rectangles of a map stand out, and how."""
+
+    faded: frozenset[int] = frozenset()
+    """The allocations that stand back, as indices into the map."""
+    outlined: bool = False
+    """Whether the others are outlined."""
+
+    @staticmethod
+    def of(scene: Scene, other: Scene | None, chosen: int | None) -> Emphasis:
+        """What a chosen buffer or else another map leaves in the background.
+
+        Args:
+            scene: The map.
+            other: The map beside it, if any: what both have at the same time, at
+                whatever offset, stands back.
+            chosen: The buffer to bring out, if any.
+        """
+        own = enumerate(scene.memory_map.allocations)
+        if chosen is not None:
+            faded = frozenset(i for i, x in own if x.buffer != chosen)
+            return Emphasis(faded, outlined=True)
+        beside = other.memory_map.allocations if other else ()
+        there = {replace(x, offset=None) for x in beside}
+        return Emphasis(
+            frozenset(i for i, x in own if replace(x, offset=None) in there)
+        )
+
+
 def rectangles(scene: Scene) -> list[Piece]:
     """The rectangles of all allocations; buffers of no bytes have none."""
     buffers = scene.problem.program.buffers
     return [
         piece
-        for allocation in scene.memory_map.allocations
-        for piece in _pieces(allocation, buffers[allocation.buffer].size)
+        for index, allocation in enumerate(scene.memory_map.allocations)
+        for piece in _pieces(index, allocation, buffers[allocation.buffer].size)
         if piece.low < piece.high and piece.start < piece.end
     ]
 
 
-def _pieces(allocation: Allocation, size: int) -> Iterator[Piece]:
+def _pieces(index: int, allocation: Allocation, size: int) -> Iterator[Piece]:
     parts = list(allocation.parts(size))
     low, high, end = parts[0][0], parts[-1][1], allocation.end
 
     def piece(phase: Phase, start: int, stop: int) -> Piece:
         return Piece(
-            allocation.buffer, allocation.origin, phase, low, high, start, stop
+            *(index, allocation.buffer, allocation.origin, phase),
+            *(low, high, start, stop),
         )
 
     if allocation.has_copy:
@@ -153,21 +205,6 @@ def _pieces(allocation: Allocation, size: int) -> Iterator[Piece]:
     if copy:
         yield piece(Phase.LEAVING, copy.issue, copy.due)
         yield piece(Phase.RESIDENT, copy.due, end)
-
-
-def steps(scene: Scene, amounts: NDArray[Any]) -> tuple[NDArray[Any], Floats]:
-    """What to draw of amounts over time: the highest of neighbours if there are many.
-
-    Args:
-        scene: Where the instructions are on the axis.
-        amounts: (T,) any numbers.
-
-    Returns:
-        (steps,) amounts, and (steps+1,) where each begins and the last ends.
-    """
-    count = len(amounts)
-    first = np.unique(np.linspace(0, count, MOST_STEPS, endpoint=False, dtype=np.int64))
-    return np.maximum.reduceat(amounts, first), scene.x[[*first, count]]
 
 
 def cumulated(amounts: Floats) -> Floats:

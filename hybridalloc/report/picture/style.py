@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hybridalloc.memory_map import Origin
+from hybridalloc.report.picture.panels import Role
 from hybridalloc.report.picture.scene import Phase
 
 STYLE: Any = {  # matplotlib's types know each name by itself
@@ -31,7 +32,7 @@ STYLE: Any = {  # matplotlib's types know each name by itself
 }
 
 DOTS_PER_INCH = 200
-PAGE_INCHES = (10.0, 7.0)
+PAGE_INCHES = (10.0, 8.0)
 NAME_POINTS = (6.0, 4.5)
 """The size of the names on rectangles, and of those that do not fit."""
 
@@ -41,10 +42,18 @@ WRONG = "#B00020"
 LOOP = "#000000"
 RESERVED = "#C9C9C9"
 SCRATCH = "#9A9A9A"
-HELD = "#5B8DAE"
-LIVE = "#A9B4BE"
-SPENT = "#44546A"
-SAVED = "#C9D3DF"
+ROLES: Mapping[Role, str] = {
+    Role.HELD: "#5B8DAE",
+    Role.LIVE: "#A9B4BE",
+    Role.FETCHES: "#E6B450",
+    Role.EVICTIONS: "#0072B2",
+    Role.STALLS: "#B00020",
+    Role.SLOW: "#C9D3DF",
+    Role.NOW: "#44546A",
+    Role.COMPUTE: "#D55E00",
+    Role.LOST: "#B00020",
+}
+"""The colours of lines."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hybridalloc.report.picture.scene import Scene
+from hybridalloc.report.picture.scene import Emphasis, Scene
 from hybridalloc.report.units import ratio_text, size_text, time_text
-from hybridalloc.report.words import plural
+from hybridalloc.report.words import change_text, plural, printable
 
 LONGEST_LINE = 165
 
@@ -34,23 +34,33 @@ def facts(scene: Scene) -> Iterator[str]:
     yield f"stalls {time_text(simulation.stall_s)}"
 
 
-def remark(scene: Scene, chosen: int | None) -> str:
-    """What is wrong with the map, or where a chosen buffer is; empty if nothing."""
+def heading(scene: Scene) -> str:
+    """The program, and which map it is of several."""
+    name = scene.problem.program.name
+    return shortened(f"{scene.label} · {name}" if scene.label else name, 60)
+
+
+def remark(scene: Scene, chosen: int | None, other: Scene | None = None) -> str:
+    """What is wrong with the map, where a chosen buffer is, or how two maps differ.
+
+    Args:
+        scene: The map.
+        chosen: The buffer that is brought out, if any.
+        other: The map beside it, if any.
+
+    Returns:
+        Nothing if there is nothing to say.
+    """
     if scene.violations:
         more = len(scene.violations) - 1
         others = f" ({more:,} more)" if more else ""
         return shortened(f"NOT VALID: {scene.violations[0]}{others}")
     if chosen is None:
-        return ""
+        return "" if other is None else _comparison(scene, other)
     buffer = scene.problem.program.buffers[chosen]
     placed = sum(a.buffer == chosen for a in scene.memory_map.allocations)
     where = plural(placed, "allocation", "allocations")
     return shortened(f"{buffer.name}, {size_text(buffer.size)}: {where}")
-
-
-def printable(text: str) -> str:
-    """The text on one line, without what cannot be printed."""
-    return "".join(c if c.isprintable() else " " for c in text)
 
 
 def shortened(text: str, length: int = LONGEST_LINE) -> str:
@@ -59,3 +69,11 @@ def shortened(text: str, length: int = LONGEST_LINE) -> str:
     if len(text) <= length:
         return text
     return f"{text[: length * 4 // 5]}…{text[-length // 6 :]}"
+
+
+def _comparison(scene: Scene, other: Scene) -> str:
+    """How much of a map the other has too, and which of them takes less."""
+    alike = len(Emphasis.of(scene, other, None).faded)
+    count = len(scene.memory_map.allocations)
+    change = change_text(scene.simulation.time_s - other.simulation.time_s, "this map")
+    return f"alike but for offsets, faded: {alike:,} of {count:,}; {change}"

@@ -1,0 +1,60 @@
+"""Pages for a browser: one file that needs nothing but itself.
+
+uPlot (MIT License; ``assets/uPlot.LICENSE``) draws panels and axes; the scripts beside
+it draw the rectangles, and do what people do with a page: zoom, search, ask.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Sequence
+from importlib.resources import files
+
+from hybridalloc.report.picture.scene import Scene
+from hybridalloc.report.picture.web.content import content
+from hybridalloc.report.words import printable
+
+SCRIPTS = (
+    *("format.js", "view.js", "shapes.js", "memory.js", "panels.js", "describe.js"),
+    *("search.js", "controls.js", "main.js"),
+)
+"""In the order in which they are read."""
+UPLOT = "uPlot.iife.min.js"
+_IN_SCRIPT = str.maketrans({x: f"\\u{ord(x):04x}" for x in "<>&"})
+
+
+def web_page(scenes: Sequence[Scene], chosen: int | None) -> str:
+    """The whole page.
+
+    Args:
+        scenes: One map, or two side by side.
+        chosen: The buffer to bring out, if any.
+    """
+    data = json.dumps(content(scenes, chosen), separators=(",", ":"), allow_nan=False)
+    own = "\n".join(map(_asset, SCRIPTS))
+    title = f"{printable(scenes[0].problem.program.name)} - memory map"
+    parts = {
+        "title": html.escape(title.encode(errors="replace").decode()),
+        "style": _asset("uPlot.min.css") + _asset("page.css"),
+        "script": f'{_uplot()}\n(() => {{\n"use strict";\n{own}\n}})();',
+        "data": data.translate(_IN_SCRIPT),
+    }
+    text = _asset("page.html")
+    before, *pieces = text.split("{{")
+    filled = [before]
+    for piece in pieces:
+        name, _, after = piece.partition("}}")
+        filled += [parts[name], after]
+    return "".join(filled)
+
+
+def _uplot() -> str:
+    """UPlot under its notice of copyright, without the address of its home."""
+    code = _asset(UPLOT).partition("\n")[2]
+    notice = _asset("uPlot.LICENSE").replace("*/", "")
+    return f"/*! uPlot\n{notice}*/\n{code}"
+
+
+def _asset(name: str) -> str:
+    return (files(__package__) / "assets" / name).read_text(encoding="utf-8")
