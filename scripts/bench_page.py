@@ -45,6 +45,8 @@ def main(
     maps: Annotated[int, typer.Option(min=1, max=2)] = 1,
 ) -> None:
     """Make a page, open it, zoom and drag."""
+    from playwright.sync_api import sync_playwright
+
     problem, first = made(instructions, allocations)
     fewer = (x for i, x in enumerate(first.allocations) if i % 7)
     beside = MemoryMap(tuple(fewer)) if maps == 2 else None
@@ -54,8 +56,13 @@ def main(
         draw(problem, first, page, beside=beside)
         print(f"{time.perf_counter() - started:.2f} s to write")
         print(f"{page.stat().st_size / 1e6:.2f} MB")
-        for what, value in measured(page).items():
-            print(f"{what}: {value:.2f}")
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(
+                executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+            )
+            for what, value in measured(browser, page).items():
+                print(f"{what}: {value:.2f}")
+            browser.close()
 
 
 def made(instructions: int, allocations: int) -> tuple[Problem, MemoryMap]:
@@ -104,24 +111,18 @@ def _problem(instructions: int, allocations: list[Allocation]) -> Problem:
     return Problem(Program("large", steps, buffers), TARGET)
 
 
-def measured(path: Path) -> dict[str, float]:
+def measured(browser: Any, path: Path) -> dict[str, float]:
     """Seconds until the page answers, and frames a second of its motions."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-        )
-        page = browser.new_page(viewport={"width": 1400, "height": 1000})
-        started = time.perf_counter()
-        page.goto(path.as_uri())
-        page.keyboard.press("+")
-        page.evaluate(IS_DRAWN)
-        found = {"seconds until it answers": time.perf_counter() - started}
-        page.evaluate(COUNT_FRAMES)
-        found["frames a second, zooming"] = _rate(page, _zoom)
-        found["frames a second, dragging"] = _rate(page, _drag)
-        browser.close()
+    page = browser.new_page(viewport={"width": 1400, "height": 1000})
+    started = time.perf_counter()
+    page.goto(path.as_uri())
+    page.keyboard.press("+")
+    page.evaluate(IS_DRAWN)
+    found = {"seconds until it answers": time.perf_counter() - started}
+    page.evaluate(COUNT_FRAMES)
+    found["frames a second, zooming"] = _rate(page, _zoom)
+    found["frames a second, dragging"] = _rate(page, _drag)
+    page.close()
     return found
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+ASSETS = "hybridalloc/report/picture/web/assets"
+
 
 def python(*arguments: str, cwd: Path, path: Path) -> str:
     """What a fresh interpreter prints that finds packages in a folder first."""
@@ -45,11 +47,15 @@ def test_importing_the_package_loads_nothing_large(
     assert not large & set(loaded)
 
 
-def test_the_wheel_holds_the_folders_and_the_marker_of_its_types(wheel: Path) -> None:
+def test_the_wheel_holds_the_folders_and_the_marker_of_its_types(
+    wheel: Path, root: Path
+) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     for folder in ("agents", "baselines", "cpsat_models", "cli", "io/hlo"):
         assert f"hybridalloc/{folder}/__init__.py" in names
     assert {"hybridalloc/py.typed", "hybridalloc/baselines/greedy.py"} <= names
+    assets = {p.name for p in (root / ASSETS).iterdir()}
+    assert {f"{ASSETS}/{name}" for name in assets} <= names
     assert {name.split("/")[0] for name in names} == {
         "hybridalloc",
         "hybridalloc-0.1.0.dist-info",

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from commands import Command
+
+from hybridalloc.io.json_format import write_problem
+from hybridalloc.io.read import read_problem
 
 WORKLOAD = "lstm_lm_b64_s128"
 
@@ -69,3 +74,67 @@ def test_show_refuses_what_it_cannot_draw(
     assert words in ran.err
     assert ran.err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_show_writes_a_page_of_two_maps_and_a_trace(
+    command: Command, workload: Path, tmp_path: Path
+) -> None:
+    found, out, trace = (tmp_path / x for x in ("map.json", "map.html", "trace.json"))
+    command(
+        "solve", workload, "--strategy", "greedy", "--iterations", 1, "--out", found
+    )
+    ran = command("show", workload, "input", found, "--out", out, "--trace", trace)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == f"picture written to {out}\ntrace written to {trace}\n"
+    assert '"A: input \\u00b7 lstm_lm_b64_s128"' in out.read_text()
+    assert "traceEvents" in json.loads(trace.read_text())
+
+
+def test_show_without_a_map_draws_the_compilers_answer_or_an_empty_map(
+    command: Command, workload: Path, tmp_path: Path
+) -> None:
+    problem, out = tmp_path / "problem.json", tmp_path / "map.html"
+    assert command("show", workload, "--out", out).code == 0
+    assert "20 allocations" in out.read_text()
+    bare = read_problem(workload)
+    write_problem(replace(bare, compiler_map=None), problem)
+    assert command("show", problem, "--out", out).code == 0
+    assert "0 allocations" in out.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("input",), "expected --out FILE.html|png|svg|pdf or --trace FILE.json"),
+        (
+            ("a", "b", "c", "--out", "map.png"),
+            "3 maps: expected one, or two to compare",
+        ),
+    ],
+)
+def test_show_says_what_it_needs(
+    command: Command, workload: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    ran = command("show", workload, *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert words in ran.err
+    assert ran.err.count("\n") == 1
+
+
+def test_solve_draws_the_map_that_it_finds(
+    command: Command, workload: Path, tmp_path: Path
+) -> None:
+    plot = tmp_path / "map.html"
+    quick = ("--strategy", "greedy", "--iterations", 1, "--bound-time", 0)
+    ran = command("solve", workload, *quick, "--plot", plot)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.endswith(f"picture written to {plot}\n")
+    assert "uPlot" in plot.read_text()
+
+
+def test_solve_refuses_a_picture_that_cannot_be_before_it_searches(
+    command: Command, workload: Path, tmp_path: Path
+) -> None:
+    ran = command("solve", workload, "--plot", tmp_path / "map.gif")
+    assert (ran.code, ran.out) == (2, "")
+    assert "map.gif: expected a name that ends in .html" in ran.err

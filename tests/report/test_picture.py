@@ -304,7 +304,7 @@ def test_a_map_without_places_or_buffers_is_refused(
     ],
 )
 def test_what_cannot_be_drawn_is_refused(
-    tmp_path: Path, name: str, options: dict[str, str], message: str
+    tmp_path: Path, name: str, options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(UsageError, match=message):
         draw(CHAIN, MemoryMap(), tmp_path / name, **options)
