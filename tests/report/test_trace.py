@@ -96,6 +96,7 @@ def test_a_hostile_name_is_only_text(tmp_path: Path, name: str) -> None:
 
 @settings(
     max_examples=40,
+    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(data=st.data())
@@ -107,11 +108,13 @@ def test_what_takes_time_on_one_thread_does_not_overlap(
     threads = defaultdict(list)
     for event in events(tmp_path, problem, memory_map):
         if event["ph"] == "X":
-            threads[event["tid"]].append((event["ts"], event["ts"] + event["dur"]))
+            start, lasts = (round(1000 * event[x]) for x in ("ts", "dur"))
+            threads[event["tid"]].append((start, start + lasts))
     for spans in threads.values():
         assert all(one[1] <= other[0] for one, other in pairwise(spans))
-    end = max(spans[-1][1] for spans in threads.values()) if threads else 0.0
-    assert end == pytest.approx(1e6 * simulate(problem, memory_map).time_s)
+    end = max(spans[-1][1] for spans in threads.values()) if threads else 0
+    nanoseconds = 1e9 * simulate(problem, memory_map).time_s
+    assert end == pytest.approx(nanoseconds, rel=1e-9, abs=1)
 
 
 def test_a_map_without_places_is_refused(tmp_path: Path) -> None:
