@@ -13,7 +13,7 @@ from hybridalloc.benchmarking.machine import cores, machine
 from hybridalloc.benchmarking.records import Ending, Facts, TrialRecord
 from hybridalloc.benchmarking.trials import Trial
 from hybridalloc.checker import check
-from hybridalloc.errors import UsageError
+from hybridalloc.errors import HybridAllocError, UsageError
 from hybridalloc.io.minimalloc import read_buffers
 from hybridalloc.io.read import read_problem
 from hybridalloc.oracle import execute
@@ -38,6 +38,8 @@ class Task:
     """How many trials run at a time."""
     known_s: float | None = None
     """The least time of any map known, which ends the proof of a bound."""
+    maps: Path | None = None
+    """The folder for a page that shows the map, if there is to be one."""
 
     def unfinished(self) -> TrialRecord:
         """The record of the trial as it begins; what is not known yet is missing."""
@@ -131,7 +133,23 @@ def _search(task: Task, problem: Problem, begun: TrialRecord) -> TrialRecord:
         robust=trial.robust,
     )
     answer = record(str(task.path), problem, result, references)
+    if task.maps is not None and result.map is not None:
+        _draw(task.maps / f"{Path(trial.file_name).stem}.html", task, problem, result)
     return _judged(given, result, replace(begun, answer=answer))
+
+
+def _draw(page: Path, task: Task, problem: Problem, result: Result) -> None:
+    """Draw a map, beside the compiler's own if there is one; or warn."""
+    from hybridalloc.report.picture import draw  # large
+
+    first, *rest = (x for x in (problem.compiler_map, result.map) if x is not None)
+    beside = rest[0] if rest else None
+    labels = "A: XLA", f"B: {task.trial.strategy}"
+    try:
+        page.parent.mkdir(parents=True, exist_ok=True)
+        draw(problem, first, page, beside=beside, labels=labels)
+    except (HybridAllocError, OSError) as error:
+        warnings.warn(f"no page of the map: {error}", stacklevel=1)
 
 
 def _judged(problem: Problem, result: Result, found: TrialRecord) -> TrialRecord:

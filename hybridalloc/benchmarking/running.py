@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from hybridalloc.benchmarking.performing import Task
 from hybridalloc.benchmarking.processes import Watch, perform_all
@@ -45,7 +46,11 @@ def plan(
 
 
 def run_benchmark(
-    planned: Sequence[Planned], folder: RecordFolder, processes: int, watch: Watch
+    planned: Sequence[Planned],
+    folder: RecordFolder,
+    processes: int,
+    watch: Watch,
+    maps: Path | None = None,
 ) -> None:
     """Do what is planned, and keep a record of each trial as it ends.
 
@@ -54,12 +59,15 @@ def run_benchmark(
         folder: Where records are kept; those of other benchmarks stay.
         processes: How many trials run at a time.
         watch: Is told how it goes.
+        maps: The folder for pages of the maps that are found, if there are to be any.
 
     Raises:
         KeyboardInterrupt: Ctrl-C; what has ended by then is kept.
     """
     folder.create()
-    searches = [_task(x, processes) for x in planned if not x.trial.is_bound]
+    searches = [
+        replace(_task(x, processes), maps=maps) for x in planned if not x.trial.is_bound
+    ]
     perform_all(searches, folder, processes, watch)
     known = best_times(folder.read())
     bounds = [

@@ -33,7 +33,12 @@ from hybridalloc.compose import split
 from hybridalloc.errors import UsageError
 from hybridalloc.io.target_file import get_target
 from hybridalloc.problem import CostModel
-from hybridalloc.report.benchmark import Contents, record_folder, write_report
+from hybridalloc.report.benchmark import (
+    Contents,
+    map_folder,
+    record_folder,
+    write_report,
+)
 from hybridalloc.report.benchmark.overview import overview
 from hybridalloc.report.words import plural
 from hybridalloc.solving import DEFAULT_STRATEGY, DEFAULT_TIME_LIMIT_S
@@ -108,6 +113,10 @@ def bench(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Run anew what has been run.")
     ] = False,
+    with_maps: Annotated[
+        bool,
+        typer.Option("--maps", help="Draw each map that is found, in OUT/maps."),
+    ] = False,
     as_json: Json = False,
 ) -> int:
     """Run strategies on many inputs, and report; goes on where it was ended.
@@ -119,7 +128,7 @@ def bench(
     found = find_workloads(folders or ())
     is_static = are_buffers(workload.path for workload in found)
     if is_static:
-        require_unset(PROGRAM, target=target, robust=robust or None)
+        require_unset(PROGRAM, target=target, robust=robust, maps=with_maps)
         require_unset(PROGRAM, cost_models=cost_models, bound_time=bound_time or None)
     settings = Settings(
         strategies=(static_texts if is_static else split)(strategies),
@@ -132,7 +141,8 @@ def bench(
         robust=robust,
         bound_time_s=_list(str(bound_time), "--bound-time", _seconds)[0],
     )
-    missing = _run(found, settings, processes, out, fresh) if found else 0
+    maps = map_folder(out).absolute() if with_maps else None
+    missing = _run(found, settings, processes, out, fresh, maps) if found else 0
     contents = _contents(out, tolerance, missing)
     write_report(out, contents)
     if contents.failures:
@@ -152,6 +162,7 @@ def _run(
     processes: int | None,
     out: Path,
     fresh: bool,
+    maps: Path | None,
 ) -> int:
     """Do what is missing; how many trials still are, as after Ctrl-C."""
     at_a_time = most_processes(settings.workers, processes, cores())
@@ -167,7 +178,7 @@ def _run(
             ended += done is not None
             step(_description(running), advance=int(done is not None))
 
-        run_benchmark(planned, folder, at_a_time, watch)
+        run_benchmark(planned, folder, at_a_time, watch, maps)
     if ended < len(planned) and not folder.read():
         raise KeyboardInterrupt
     return len(planned) - ended

@@ -26,6 +26,7 @@ from hybridalloc.io.files import require_writable
 from hybridalloc.io.read import holds_buffers
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
+from hybridalloc.report.tables import short_name
 
 FORMATS = "FILE.html|png|svg|pdf"
 MOST_MAPS = 2
@@ -92,7 +93,7 @@ def picture(
         problem = read_given(step, input_path, target, cost_model, capacity)
         first, *rest = [_map(name, problem, given=bool(maps)) for name in names]
         beside = rest[0] if rest else None
-        labels = f"A: {names[0]}", f"B: {names[-1]}"
+        labels = f"A: {short_name(names[0])}", f"B: {short_name(names[-1])}"
         written = []
         if out is not None:
             step(f"drawing {out.name}")

@@ -43,6 +43,29 @@ def test_a_benchmark_is_reported_and_finished_once(
     assert {x: x.stat().st_mtime_ns for x in (out / "records").iterdir()} == before
 
 
+def test_maps_are_drawn_beside_the_compilers_and_linked_to(
+    command: Command, bundled: Path, tmp_path: Path
+) -> None:
+    program, out = bundled / "lstm_lm_b64_s128", tmp_path / "out"
+    limits = ("--time-limits", "1", "--strategies", "greedy", "--out", out)
+    ran = command("bench", program, *limits, "--maps")
+    assert (ran.code, ran.err) == (0, "")
+    (page,) = (out / "maps").iterdir()
+    assert page.name.startswith("lstm_lm_b64_s128.roofline.1s.greedy.")
+    assert "B: greedy" in page.read_text()
+    assert f"](maps/{page.name})" in (out / "report.md").read_text()
+
+
+def test_a_page_that_cannot_be_written_is_a_warning(
+    command: Command, bundled: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "maps").write_text("in the way")
+    program = bundled / "lstm_lm_b64_s128"
+    limits = ("--time-limits", "1", "--strategies", "slow", "--out", tmp_path)
+    assert command("bench", program, *limits, "--maps").code == 0
+    assert "no page of the map: " in (tmp_path / "report.md").read_text()
+
+
 def test_ctrl_c_keeps_what_has_ended_and_the_same_command_goes_on(
     command: Command, given: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

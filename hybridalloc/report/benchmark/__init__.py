@@ -11,7 +11,7 @@ from hybridalloc.io.files import write_bytes, write_text
 from hybridalloc.report.benchmark.contents import Contents
 from hybridalloc.report.benchmark.page import page
 
-__all__ = ["Contents", "record_folder", "write_report"]
+__all__ = ["Contents", "map_folder", "record_folder", "write_report"]
 
 FIGURES = "figures"
 """The folder, within that of the benchmark, of the pictures."""
@@ -20,6 +20,11 @@ FIGURES = "figures"
 def record_folder(folder: Path) -> RecordFolder:
     """Where the records are of a benchmark in this folder."""
     return RecordFolder(folder / "records")
+
+
+def map_folder(folder: Path) -> Path:
+    """Where the pages are that show the maps of a benchmark in this folder."""
+    return folder / "maps"
 
 
 def write_report(folder: Path, contents: Contents) -> None:
@@ -43,4 +48,5 @@ def write_report(folder: Path, contents: Contents) -> None:
         for name, data in drawn.items():
             write_bytes(figures / name, data)
         shown[section.name] = [f"{FIGURES}/{name}" for name in drawn]
-    write_text(folder / "report.md", page(contents, shown))
+    maps = sorted(path.name for path in map_folder(folder).glob("*.html"))
+    write_text(folder / "report.md", page(contents, shown, maps))

@@ -44,12 +44,17 @@ EFFORT_HEADS = (
 )
 
 
-def page(contents: Contents, figures: Mapping[str, Sequence[str]]) -> str:
+def page(
+    contents: Contents,
+    figures: Mapping[str, Sequence[str]],
+    maps: Sequence[str] = (),
+) -> str:
     """The page.
 
     Args:
         contents: What it says.
         figures: The pictures of each section by its name, as paths to link to.
+        maps: The names of the files, in the folder of maps, that show one each.
     """
     parts = [INTRODUCTION, _circumstances(contents), READING]
     parts += _faults("Failures", contents.failures)
@@ -59,6 +64,9 @@ def page(contents: Contents, figures: Mapping[str, Sequence[str]]) -> str:
         parts += placement_page(placements)
     parts += _faults("Skipped", contents.skipped)
     parts += _faults("Warnings", contents.warnings)
+    if maps:
+        links = (f"- [{name.removesuffix('.html')}](maps/{name})\n" for name in maps)
+        parts.append("## Maps\n\n" + "".join(links))
     return "\n".join(parts)
 
 

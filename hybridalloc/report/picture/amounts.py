@@ -27,6 +27,7 @@ def draw_panel(axes: Axes, scene: Scene, panel: Panel, top: float) -> None:
         panel: What to draw.
         top: The highest amount that there is to be room for.
     """
+    top = top or 1.0
     scale, unit = _scale(panel.unit, top)
     for line in panel.lines:
         _draw_line(axes, scene, panel, line, scale)
@@ -35,7 +36,7 @@ def draw_panel(axes: Axes, scene: Scene, panel: Panel, top: float) -> None:
         axes.axhline(
             panel.limit / scale, color=INK, lw=0.7, ls=dashes, label="capacity"
         )
-    axes.set_ylim(0, 1.05 * (top or 1.0) / scale)
+    axes.set_ylim(0, 1.05 * top / scale)
     axes.set_ylabel(unit)
     if panel.unit is Unit.BYTES:
         axes.yaxis.set_major_locator(MultipleLocator(4 * tick_step(top / scale)))

@@ -8,7 +8,8 @@ from hybridalloc.report.picture.scene import Emphasis, Scene
 from hybridalloc.report.units import ratio_text, size_text, time_text
 from hybridalloc.report.words import change_text, plural, printable
 
-LONGEST_LINE = 165
+LONGEST_LINE = 145
+LONGEST_HEADING = 42
 
 
 def headline(scene: Scene) -> str:
@@ -37,7 +38,9 @@ def facts(scene: Scene) -> Iterator[str]:
 def heading(scene: Scene) -> str:
     """The program, and which map it is of several."""
     name = scene.problem.program.name
-    return shortened(f"{scene.label} · {name}" if scene.label else name, 60)
+    return shortened(
+        f"{scene.label} · {name}" if scene.label else name, LONGEST_HEADING
+    )
 
 
 def remark(scene: Scene, chosen: int | None, other: Scene | None = None) -> str:

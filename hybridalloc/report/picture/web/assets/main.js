@@ -79,7 +79,7 @@ function differenceRow(found, i) {
 }
 
 function start() {
-  byId("program").textContent = DATA.program;
+  byId("program").textContent = byId("program").title = DATA.program;
   for (const map of DATA.maps) {
     map.shapes = shapesOf(map);
     map.fadedSet = new Set(map.faded);
