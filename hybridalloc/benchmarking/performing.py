@@ -144,7 +144,7 @@ def _draw(page: Path, task: Task, problem: Problem, result: Result) -> None:
 
     first, *rest = (x for x in (problem.compiler_map, result.map) if x is not None)
     beside = rest[0] if rest else None
-    labels = "A: XLA", f"B: {task.trial.strategy}"
+    labels = "XLA", task.trial.strategy
     try:
         page.parent.mkdir(parents=True, exist_ok=True)
         draw(problem, first, page, beside=beside, labels=labels)

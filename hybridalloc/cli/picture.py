@@ -26,7 +26,7 @@ from hybridalloc.io.files import require_writable
 from hybridalloc.io.read import holds_buffers
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
-from hybridalloc.report.tables import short_name
+from hybridalloc.report.tables import short_names
 
 FORMATS = "FILE.html|png|svg|pdf"
 MOST_MAPS = 2
@@ -93,7 +93,8 @@ def picture(
         problem = read_given(step, input_path, target, cost_model, capacity)
         first, *rest = [_map(name, problem, given=bool(maps)) for name in names]
         beside = rest[0] if rest else None
-        labels = f"A: {short_name(names[0])}", f"B: {short_name(names[-1])}"
+        short = short_names(names)
+        labels = short[names[0]], short[names[-1]]
         written = []
         if out is not None:
             step(f"drawing {out.name}")

@@ -224,7 +224,7 @@ def test_a_program_of_one_instruction_can_be_zoomed(show: Any) -> None:
 
 
 def test_two_maps_share_what_is_in_view_and_what_is_searched_for(show: Any) -> None:
-    labels = ("A: one", "B: other")
+    labels = ("one", "other")
     maps = MemoryMap((SLICED,)), MemoryMap((EVICTED,))
     shown = show(CHAIN, maps[0], beside=maps[1], labels=labels)
     assert shown.page.locator(".map").count() == 2

@@ -87,9 +87,7 @@ def test_two_valid_maps_come_with_the_buffers_that_differ(
     ours = problem.compiler_map
     assert ours is not None
     fewer = MemoryMap(ours.allocations[1:])
-    page = content(
-        drawn(tmp_path, problem, ours, beside=fewer, labels=("A: x", "B: y"))
-    )
+    page = content(drawn(tmp_path, problem, ours, beside=fewer, labels=("x", "y")))
     found = page["differences"]
     assert found["buffer"] == [ours.allocations[0].buffer]
     assert found["change"] == ["only A places it"]

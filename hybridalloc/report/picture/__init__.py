@@ -30,7 +30,7 @@ def draw(
     path: Path | str,
     *,
     beside: MemoryMap | None = None,
-    labels: tuple[str, str] = ("A", "B"),
+    labels: tuple[str, str] = ("", ""),
     x: XAxis | str = XAxis.INSTRUCTION,
     buffer: int | str | None = None,
 ) -> None:
@@ -48,7 +48,7 @@ def draw(
             HTML page can be zoomed and searched, and needs nothing but itself.
         beside: Another map, to be drawn beside the first: what both have alike is
             faded.
-        labels: What the two are called.
+        labels: What the two are called, besides A and B.
         x: What goes to the right: the instructions, each as wide as any other, or the
             simulated time of one run without its stalls.
         buffer: The buffer to bring out, if any; as for ``find_buffer``.
@@ -64,10 +64,13 @@ def draw(
     for drawn in maps:
         require_drawable(problem.program, drawn)
     chosen = None if buffer is None else find_buffer(problem.program, buffer)
-    axis, names = _axis(x), labels if len(maps) > 1 else ("",)
+    named = [""]
+    if len(maps) > 1:
+        pairs = zip("AB", labels, strict=True)
+        named = [": ".join(filter(None, pair)) for pair in pairs]
     scenes = [
-        Scene.of(problem, drawn, axis, name)
-        for drawn, name in zip(maps, names, strict=True)
+        Scene.of(problem, drawn, _axis(x), label)
+        for drawn, label in zip(maps, named, strict=True)
     ]
     write_bytes(path, _drawn(scenes, chosen, path.suffix.lower()))
 

@@ -196,7 +196,6 @@ def _differences(scenes: Sequence[Scene]) -> Content | None:
     found = diff(one.problem, one.memory_map, other.memory_map)
     shown = found.buffers[:MOST_CHANGES]
     return {
-        "labels": [printable(x.label) for x in scenes],
         "count": len(found.buffers),
         "unchanged": found.unchanged,
         "buffer": [x.buffer for x in shown],

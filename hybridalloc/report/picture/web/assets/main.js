@@ -46,17 +46,19 @@ function legendBox(text, fill) {
 function addDifferences(found) {
   const section = byId("differences");
   section.hidden = false;
-  const [a, b] = found.labels;
   const title = `Buffers that differ: ${countText(found.count)}; ${countText(found.unchanged)} are placed alike`;
   section.append(element("h2", title));
   if (!found.count) return;
   const table = element("table");
   const head = table.insertRow();
-  for (const text of ["buffer", "size", `A is ${a}, B is ${b}`, "to fast", "to slow", "effect on time, B - A"]) {
+  for (const text of ["buffer", "size", "change", "to fast", "to slow", "effect on time, B - A"]) {
     head.append(element("th", text));
   }
   found.buffer.forEach((_, i) => table.append(differenceRow(found, i)));
-  section.append(table);
+  const frame = element("div");
+  frame.tabIndex = 0;
+  frame.append(table);
+  section.append(frame);
   const more = found.count - found.buffer.length;
   if (more > 0) section.append(element("p", `and ${countText(more)} more`));
 }

@@ -52,27 +52,41 @@ function memoryPlot(map, host) {
   list[1].space = 34;
   const given = options(map, memoryHeight(), () => view.y, list, (plot) => drawMemory(plot, map));
   const plot = new uPlot({ ...given, series: [{}, { show: false }] }, [FULL.x, FULL.y], host);
-  plot.map = map;
-  plot.rangeY = () => view.y;
-  return plot;
+  return Object.assign(plot, { map, rangeY: () => view.y });
 }
 
 /** Lines that are level from each edge to the next. */
 function panelPlot(map, panel, host, isLast) {
-  const top = panel.top * 1.06 || 1;
   const label = DATA.axis === "time" ? "simulated time without stalls" : "instruction";
-  const list = axes(tickText(panel.unit, panel.top), isLast ? label : "");
+  const list = axes((x) => tickText(panel.unit, panel.inView)(x), isLast ? label : "");
   if (panel.unit === "bytes") list[1].incrs = Array.from({ length: 53 }, (_, i) => 2 ** i);
   list[1].space = 20;
   const height = PANEL_HEIGHT + (isLast ? X_AXIS_HEIGHT : 0);
-  const given = options(map, height, () => [0, top], list, (plot) => drawLimit(plot, panel, top));
+  const rangeY = () => [0, 1.06 * panel.inView || 1];
+  const given = options(map, height, rangeY, list, (plot) => drawLimit(plot, panel));
   const series = [{}, ...panel.lines.map(lineSeries)];
   const values = panel.lines.map((line) => [...line.values, line.values.at(-1)]);
+  panel.inView = panel.top;
   const plot = new uPlot({ ...given, series }, [panel.edges, ...values], host);
-  plot.map = map;
-  plot.rangeY = () => [0, top];
-  plot.panel = panel;
-  return plot;
+  return Object.assign(plot, { map, panel, rangeY });
+}
+
+/** Let panels of times reach as high as what is in view, in both maps alike. */
+function fitPanels() {
+  DATA.maps[0].panels.forEach((first, i) => {
+    const beside = DATA.maps.map((map) => map.panels[i]);
+    const top = first.unit === "bytes" ? first.top : Math.max(...beside.map(highestInView));
+    for (const panel of beside) panel.inView = top;
+  });
+}
+
+function highestInView({ edges, lines }) {
+  const [first, last] = view.x.map((x) => stepAt(edges, x));
+  let highest = 0;
+  for (const { values } of lines) {
+    for (let i = first; i <= last; i++) highest = Math.max(highest, values[i]);
+  }
+  return highest;
 }
 
 function lineSeries(line) {
@@ -133,11 +147,11 @@ function filledPath(plot, series, first, last) {
   return { stroke: null, fill, flags: 3 };
 }
 
-function drawLimit(plot, panel, top) {
+function drawLimit(plot, panel) {
   if (panel.limit === null) return;
   clipped(plot, (ctx) => {
     const { left, width, height } = plot.bbox;
-    const y = plot.bbox.top + height * (1 - panel.limit / top);
+    const y = plot.bbox.top + height * (1 - panel.limit / plot.rangeY()[1]);
     ctx.strokeStyle = palette.ink;
     ctx.lineWidth = devicePixelRatio;
     ctx.setLineDash([5 * devicePixelRatio, 3 * devicePixelRatio]);

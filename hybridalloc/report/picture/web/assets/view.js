@@ -20,6 +20,7 @@ function refresh() {
   waiting = true;
   requestAnimationFrame(() => {
     waiting = false;
+    fitPanels();
     for (const plot of plots) {
       plot.batch(() => {
         plot.setScale("x", { min: view.x[0], max: view.x[1] });
