@@ -114,7 +114,7 @@ def course(
 
 def _transfers(player: _Player, map_arrays: MapArrays) -> Iterator[Transfer]:
     """When the engine works on each copy."""
-    times, *done = np.array(player.marks).T
+    times, *done = np.ascontiguousarray(np.array(player.marks).T)
     for x in player.issues:
         queue = int(player.events.queue[x.copy])
         work_s = float(player.events.work_s[x.copy])
