@@ -39,7 +39,7 @@ def picture(
     maps: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[MAP|input]...",
+            metavar="MAP|input",
             help="Map files, one or two to compare, or `input`: the compiler's own "
             "answer. [default: that, or nothing in fast memory if there is none]",
             show_default=False,
