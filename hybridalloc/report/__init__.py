@@ -1,1 +1,1 @@
-"""What people look at: tables, and later pictures."""
+"""What people look at: tables, pictures and traces."""
