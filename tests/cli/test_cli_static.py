@@ -185,6 +185,25 @@ def test_show_draws_offsets_over_time(
     assert (ran.code, "--x: expected a program" in ran.err) == (2, True)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("a.csv", "--out", "a.html"), "expected a name that ends in .png, .svg or .p"),
+        (("a.csv",), "expected one file of offsets, and --out FILE.png|svg|pdf"),
+        (("--out", "a.png"), "expected one file of offsets"),
+        (("a.csv", "b.csv", "--out", "a.png"), "expected one file of offsets"),
+        (("a.csv", "--trace", "a.json"), "--trace: expected a program"),
+    ],
+)
+def test_show_says_what_it_needs_to_draw_offsets(
+    command: Command, sensor: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    ran = command("show", sensor, *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert words in ran.err
+    assert ran.err.count("\n") == 1
+
+
 def test_the_compiler_s_table_of_buffers_is_still_a_program(
     command: Command, bundled: Path, tmp_path: Path
 ) -> None:
@@ -210,6 +229,10 @@ def test_options_that_do_not_apply_are_refused(command: Command, sensor: Path) -
     assert "--target: expected a program" in ran.err
     ran = command("solve", sensor, "--out", "offsets.txt")
     assert (ran.code, ".csv, .h, .json" in ran.err) == (2, True)
+    ran = command("solve", sensor, "--plot", "arena.png")
+    assert (ran.code, "--plot: expected a program" in ran.err) == (2, True)
+    ran = command("bench", sensor, "--maps")
+    assert (ran.code, "--maps: expected a program" in ran.err) == (2, True)
 
 
 def test_a_program_has_no_least_capacity(command: Command, bundled: Path) -> None:

@@ -1,7 +1,8 @@
 """Pictures of memory maps: time x offset, with occupancy, copies and times below.
 
 What there is to see is in ``scene`` and ``panels``. Two back ends draw it: matplotlib
-for print, in ``printed``, and uPlot for pages in a browser, in ``web``.
+for print, in ``page``, and uPlot for pages in a browser, in ``web``. Offsets of static
+allocation are drawn for print only, in ``arena``.
 """
 
 from __future__ import annotations
