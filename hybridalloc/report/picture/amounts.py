@@ -7,14 +7,12 @@ from matplotlib.axis import Axis
 from matplotlib.ticker import FuncFormatter, MaxNLocator, MultipleLocator
 
 from hybridalloc.arrays import Floats
-from hybridalloc.report.picture.memory import byte_scale, tick_step
+from hybridalloc.report.picture.memory import MOST_STEPS, byte_scale, tick_step
 from hybridalloc.report.picture.panels import Line, Panel, Unit, steps
 from hybridalloc.report.picture.scene import Scene
 from hybridalloc.report.picture.style import INK, ROLES
 
 MOST_BARS = 500
-MOST_STEPS = 2000
-"""How many steps a line has at most; a page has hardly more columns of dots."""
 _SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
 

@@ -13,6 +13,7 @@ from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
 from hybridalloc.io.files import write_bytes
 from hybridalloc.report.picture import PRINTED, require_format
+from hybridalloc.report.picture.boxes import MOST_VECTORS
 from hybridalloc.report.picture.memory import byte_scale
 from hybridalloc.report.picture.panels import Role
 from hybridalloc.report.picture.printed import printed
@@ -31,8 +32,6 @@ NAME_POINTS = 6.0
 """The size of names, which stand where they fit."""
 LETTER = 0.62
 """The width of a letter, rather more than the mean, in parts of its size."""
-MOST_VECTORS = 3000
-"""With more rectangles than this, vector formats hold them as an image."""
 
 
 def draw_arena(problem: StaticProblem, offsets: Sequence[int], path: Path) -> None:

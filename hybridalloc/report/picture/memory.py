@@ -17,9 +17,8 @@ from hybridalloc.report.picture.style import FAINT, INK, RESERVED, SCRATCH, WRON
 
 _UNITS = ((2**33, 2**30, "GiB"), (2**20, 2**20, "MiB"), (2**10, 2**10, "KiB"))
 """From which amount on a unit is used, its bytes and its name."""
-
-
 MOST_STEPS = 2000
+"""How many steps a line has at most; a page has hardly more columns of dots."""
 
 
 def draw_memory(
