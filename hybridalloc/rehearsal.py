@@ -37,7 +37,8 @@ def rehearse(strategy: str) -> None:
     """The first time on a machine, let a strategy's parts each solve a tiny program.
 
     That compiles their inner loops, which takes up to a minute; those of one kind
-    share them, whatever their options. Whatever fails here fails again, and is told,
+    share them, whatever their options, but for the heuristics that they follow.
+    Whatever fails here fails again, and is told,
     where the strategy solves the problem that it is meant for.
 
     Args:
@@ -47,10 +48,17 @@ def rehearse(strategy: str) -> None:
         UsageError: It is not one.
     """
     for part in _parts(as_solver(strategy)):
-        kind = f"{type(part).__module__}.{type(part).__qualname__}"
+        kind = _kind(part)
         if kind not in _rehearsed:
             _rehearsed.add(kind)
             once(kind, partial(_rehearse, part))
+
+
+def _kind(part: Solver) -> str:
+    """What solvers that compile the same have in common."""
+    heuristics = getattr(getattr(part, "config", None), "heuristics", "")
+    name = f"{type(part).__module__}.{type(part).__qualname__}"
+    return f"{name} that follows {heuristics}" if heuristics else name
 
 
 def _rehearse(part: Solver) -> None:

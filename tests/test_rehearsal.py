@@ -16,11 +16,19 @@ from hybridalloc.rehearsal import ITERATIONS, rehearse
 from hybridalloc.solver import Outcome, Run
 
 
+@dataclass(frozen=True)
+class Following:
+    """The options of a solver that follows heuristics."""
+
+    heuristics: str = ""
+
+
 @dataclass
 class Watched:
     """A solver that notes what it is asked for, and fails."""
 
     asked: list[tuple[Problem, Run]] = field(default_factory=list)
+    config: Following = Following()
 
     def solve(self, problem: Problem, run: Run) -> Outcome:
         self.asked.append((problem, run))
@@ -73,6 +81,13 @@ def test_strategies_of_one_kind_are_rehearsed_once(watched: Watched) -> None:
     rehearse("a strategy asked for twice")
     rehearse("the same with other options")
     assert len(watched.asked) == 1
+
+
+def test_heuristics_are_rehearsed_with_who_follows_them(watched: Watched) -> None:
+    for heuristics in ("", "msa", "msa+greedy", "msa"):
+        watched.config = Following(heuristics)
+        rehearse("a strategy that follows")
+    assert len(watched.asked) == 3
 
 
 def test_a_rehearsal_has_iterations_and_no_limit_of_time(watched: Watched) -> None:

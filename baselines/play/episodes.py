@@ -11,6 +11,7 @@ from hybridalloc.baselines.plan import pinned_map
 from hybridalloc.game import Game, GameConfig
 from hybridalloc.game.best import BestMap
 from hybridalloc.game.fast import FastGame, Position
+from hybridalloc.game.heuristics import consult, names_in
 from hybridalloc.game.listing import listing_s
 from hybridalloc.game.playback import playback
 from hybridalloc.problem import Problem
@@ -38,11 +39,18 @@ Players = Callable[[FastGame], Iterable[Player]]
 
 
 def best_episode(
-    problem: Problem, config: GameConfig, run: Run, players: Players
+    problem: Problem, config: GameConfig, heuristics: str, run: Run, players: Players
 ) -> Outcome:
     """Play until the run is over; an iteration is one episode.
 
     A warm start is played back first, and handed back if nothing is better.
+
+    Args:
+        problem: What to map.
+        config: The variant of the game.
+        heuristics: What may be followed, as ``names_in`` reads it.
+        run: Limits, seed and warm start.
+        players: Who plays.
     """
     fixed = pinned_map(problem)
     if fixed is None:
@@ -51,8 +59,9 @@ def best_episode(
     if run.warm_start is not None:
         best.start_from(run.warm_start)
     if not run.expired and listing_s(problem) < run.remaining_s:
-        game = FastGame(Game(problem, config, fixed))
-        for end in _ends(game, run, players):
+        game = Game(problem, config, fixed)
+        game = game.advised(consult(game, names_in(heuristics), (), run))
+        for end in _ends(FastGame(game), run, players):
             best.offer(end)
             if run.is_met(best.seconds):
                 break

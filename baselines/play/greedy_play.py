@@ -11,6 +11,7 @@ from hybridalloc.baselines.play.episodes import best_episode
 from hybridalloc.game import Action, GameConfig
 from hybridalloc.game.copying import TOLERANCE
 from hybridalloc.game.fast import FastGame, Position
+from hybridalloc.game.heuristics import names_in
 from hybridalloc.game.rewards import RewardKind, Score, score_of
 from hybridalloc.problem import Problem
 from hybridalloc.ranges import require_within
@@ -29,21 +30,27 @@ class GreedyPlayConfig:
     access in fast memory, the paper's proxy."""
     draws: float = 4.0
     """How many decisions are left to chance on average, in all episodes but the
-    first."""
+    first; fewer where heuristics are followed for many steps."""
     waits: bool = False
     """Whether a copy that cannot be in time may be waited for."""
     shifts: bool = False
     """Whether stays decided earlier may be shifted in fast memory to make room."""
+    heuristics: str = ""
+    """Strategies that may be followed, and ``relaxation``, as in
+    ``msa+greedy+belady+relaxation``."""
 
     def __post_init__(self) -> None:
         require_within("draws", self.draws, 0)
+        names_in(self.heuristics)
 
 
 class GreedyPlay:
     """Tries each legal action, and takes the one that earns most by itself.
 
-    The first episode is all greedy; in others some actions are drawn, so that they
-    differ. An iteration is one episode. One worker plays.
+    Where heuristics may be followed, each is tried until the buffer is to be decided on
+    again; for one access it does what an action does. The first episode is all greedy;
+    in others some actions are drawn, so that they differ. An iteration is one episode.
+    One worker plays.
     """
 
     def __init__(self, config: GreedyPlayConfig | None = None) -> None:
@@ -51,17 +58,18 @@ class GreedyPlay:
 
     def solve(self, problem: Problem, run: Run) -> Outcome:
         """Play; the seed decides what is drawn."""
-        config = GameConfig(self.config.waits, self.config.shifts)
+        given = self.config
+        config = GameConfig(given.waits, given.shifts)
 
         def players(game: FastGame) -> Iterator[GreedyPlayer]:
-            score = score_of(self.config.reward, game.game)
+            score = score_of(given.reward, game.game)
             first = GreedyPlayer(game, score)
-            if self.config.draws == 0:
+            if given.draws == 0:
                 return iter([first])
-            others = GreedyPlayer(game, score, self.config.draws, Random(run.seed))
+            others = GreedyPlayer(game, score, given.draws, Random(run.seed))
             return chain([first], repeat(others))
 
-        return best_episode(problem, config, run, players)
+        return best_episode(problem, config, given.heuristics, run, players)
 
 
 class GreedyPlayer:
@@ -82,14 +90,16 @@ class GreedyPlayer:
             draws: How many of an episode's decisions are drawn, on average.
             random: Draws them.
         """
-        self._trials = {action: game.begin() for action in Action}
+        options = enumerate(game.game.advice.options, start=len(Action))
+        self._order = (*PREFERRED, *(i for i, x in options if x.until_next))
+        self._trials = {action: game.begin() for action in self._order}
         self._score, self._share = score, draws / max(1, len(game.game.steps))
         self._random = random or Random(0)
 
     def advance(self, position: Position) -> Position:
         """Make one decision."""
         mask = position.mask()
-        legal = [action for action in PREFERRED if mask[action]]
+        legal = [action for action in self._order if mask[action]]
         if len(legal) > 1 and self._random.random() < self._share:
             legal = [self._random.choice(legal)]
         if len(legal) == 1:
@@ -99,7 +109,7 @@ class GreedyPlayer:
         after, self._trials[action] = self._trials[action], position
         return after
 
-    def _best(self, position: Position, legal: list[Action]) -> Action:
+    def _best(self, position: Position, legal: list[int]) -> int:
         """Of these actions the one that earns most; all of them are tried."""
         best, most = legal[0], float("-inf")
         for action in legal:

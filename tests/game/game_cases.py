@@ -20,7 +20,7 @@ from named_problems import (
     writes,
 )
 
-from hybridalloc.game import Action, Game, GameConfig, State
+from hybridalloc.game import Action, Game, GameConfig, State, advice
 from hybridalloc.game.fixing import fixed
 from hybridalloc.memory_map import Allocation
 from hybridalloc.problem import Problem
@@ -96,6 +96,13 @@ def drawn_game(drawn: Problem, *, waits: bool = False, shifts: bool = False) -> 
     except ValueError:
         assume(False)
     return game_of(drawn, waits=waits, shifts=shifts)
+
+
+def advised(game: Game, seed: int) -> Game:
+    """The game with heuristics that say anything."""
+    random, steps = np.random.default_rng(seed), len(game.steps)
+    lines = [(f"h{i}", random.integers(0, 3, steps)) for i in range(2)]
+    return game.advised(advice(lines, steps))
 
 
 def chooser(seed: int) -> Callable[[State], Action]:

@@ -6,7 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from game_cases import COPY, DROP, LOOP_AND_CHAIN, NO_EVICTIONS, STAY, drawn_game
+from game_cases import (
+    COPY,
+    DROP,
+    LOOP_AND_CHAIN,
+    NO_EVICTIONS,
+    STAY,
+    advised,
+    drawn_game,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_problems import Sizes, small_problem
@@ -17,13 +25,6 @@ from hybridalloc.game.transcript import transcript
 
 SIZES = Sizes(buffers=9, instructions=24, loops=5)
 SEEDS = st.integers(0, 2**32 - 1)
-
-
-def advised(game: Game, seed: int) -> Game:
-    """The game with heuristics that say anything."""
-    random, steps = np.random.default_rng(seed), len(game.steps)
-    lines = [(f"h{i}", random.integers(0, 3, steps)) for i in range(2)]
-    return game.advised(advice(lines, steps))
 
 
 @settings(max_examples=60, deadline=None)

@@ -5,13 +5,23 @@ from __future__ import annotations
 import re
 import runpy
 import shutil
+import time
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from game_cases import COPY, DROP, LOOP_AND_CHAIN, NO_EVICTIONS, STAY, game_of
+from game_cases import (
+    COPY,
+    DROP,
+    LOOP_AND_CHAIN,
+    NO_EVICTIONS,
+    STAY,
+    advised,
+    game_of,
+)
 from named_problems import (
     CHAIN,
     FASTEST,
@@ -31,17 +41,31 @@ from hybridalloc.baselines.play import (
     RandomPlayConfig,
 )
 from hybridalloc.baselines.play.greedy_play import PREFERRED, GreedyPlayer
-from hybridalloc.game import Game, GameConfig, State
+from hybridalloc.baselines.play.random_play import RandomPlayer
+from hybridalloc.compose import Strategy, as_solver
+from hybridalloc.errors import UsageError
+from hybridalloc.game import Game, GameConfig, State, advice
 from hybridalloc.game.copying import TOLERANCE
 from hybridalloc.game.fast import FastGame, Position
+from hybridalloc.game.heuristics import USUAL
 from hybridalloc.game.rewards import RewardKind, benefits, score_of
+from hybridalloc.io.read import read_problem
 from hybridalloc.memory_map import Origin
 from hybridalloc.problem import CostModel
 from hybridalloc.simulator import Simulator
 from hybridalloc.solver import Solver
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "bench_game.py"
-PLAYERS = [RandomPlay(), GreedyPlay(), GreedyPlay(GreedyPlayConfig(RewardKind.BENEFIT))]
+FOLLOWERS = [
+    RandomPlay(RandomPlayConfig(heuristics=USUAL)),
+    GreedyPlay(GreedyPlayConfig(heuristics=USUAL)),
+]
+PLAYERS = [
+    RandomPlay(),
+    GreedyPlay(),
+    GreedyPlay(GreedyPlayConfig(RewardKind.BENEFIT)),
+    *FOLLOWERS,
+]
 
 
 def greedy_end(game: FastGame, kind: RewardKind = RewardKind.TIME) -> Position:
@@ -57,7 +81,8 @@ def pure_greedy_end(game: Game) -> State:
     state = State.begin(game)
     while not state.is_terminal:
         best, most = None, -np.inf
-        for action in (x for x in PREFERRED if x in state.legal_actions):
+        legal = [x for x in PREFERRED if x in state.legal_actions]
+        for action in (*legal, *state.legal_options):
             after = state.apply(action)
             if state.time_s - after.time_s > most + TOLERANCE:
                 best, most = after, state.time_s - after.time_s
@@ -79,6 +104,66 @@ def test_greedy_play_takes_what_saves_most_at_each_step(name: str) -> None:
     end, expected = greedy_end(FastGame(game)), pure_greedy_end(game)
     assert end.memory_map() == expected.memory_map()
     assert end.time_s == pytest.approx(expected.time_s, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["a chain", "an update in place", "more than fits"])
+@pytest.mark.parametrize("seed", range(4))
+def test_greedy_play_follows_what_saves_most_in_all_its_steps(
+    name: str, seed: int
+) -> None:
+    game = advised(Game(NAMED[name]), seed)
+    end, expected = greedy_end(FastGame(game)), pure_greedy_end(game)
+    assert end.memory_map() == expected.memory_map()
+    assert end.time_s == pytest.approx(expected.time_s, rel=1e-12)
+
+
+def test_random_play_takes_every_action_and_option_that_is_legal() -> None:
+    game = Game(LOOP_AND_CHAIN)
+    lines = [("never", [COPY] * 6), ("eager", [STAY] * 6)]
+    fast = FastGame(game.advised(advice(lines, 6)))
+    player = RandomPlayer(np.random.default_rng(0))
+    reached = Counter(player.advance(fast.begin()).taken for _ in range(400))
+    assert reached == {
+        (STAY,): pytest.approx(200, abs=40),  # by itself, or followed for one access
+        (STAY, COPY): pytest.approx(100, abs=40),
+        (DROP,): pytest.approx(100, abs=40),
+    }
+
+
+@pytest.mark.parametrize("player", FOLLOWERS)
+@pytest.mark.parametrize("name", NAMED)
+def test_heuristics_may_be_followed_in_any_program(name: str, player: Solver) -> None:
+    runs = [solve(NAMED[name], player, iterations=3, seed=1) for _ in range(2)]
+    assert runs[0].map == runs[1].map
+
+
+@pytest.mark.parametrize("player", FOLLOWERS)
+def test_heuristics_take_a_part_of_the_time_and_none_that_has_passed(
+    player: Solver, bundled: Path
+) -> None:
+    given = read_problem(bundled / "dcgan_train_b128")
+    begin = time.monotonic()
+    assert reported(player, given, Run(deadline=begin)) == [SLOW]
+    assert len(reported(player, given, Run(deadline=begin + 3))) > 1
+    assert time.monotonic() - begin < 9
+
+
+@pytest.mark.parametrize("kind", [RandomPlayConfig, GreedyPlayConfig])
+def test_what_is_no_heuristic_is_refused(
+    kind: type[RandomPlayConfig | GreedyPlayConfig],
+) -> None:
+    with pytest.raises(UsageError, match="unknown strategy 'mza'"):
+        kind(heuristics="mza")
+    with pytest.raises(ValueError, match="'msa' is there twice"):
+        kind(heuristics="msa+msa")
+
+
+def test_heuristics_are_named_in_the_text_of_a_strategy() -> None:
+    made = as_solver("greedy-play(heuristics=msa+relaxation,waits=true)")
+    expected = GreedyPlayConfig(waits=True, heuristics="msa+relaxation")
+    assert isinstance(made, Strategy)
+    assert isinstance(made.solver, GreedyPlay)
+    assert made.solver.config == expected
 
 
 def test_what_earns_nothing_is_not_copied() -> None:
