@@ -3,7 +3,8 @@
 The rewards must sum to what the map saves by the simulator, the checker must find
 nothing in it, and some maps are executed by the oracle. Games are drawn over the given
 programs: how much fast memory, how many outstanding copies, the variant of the game,
-and how the player is biased; cost models take turns. The first failure ends it with an
+whether heuristics may be followed, and how the player is biased; cost models take
+turns. The first failure ends it with an
 error; Ctrl-C, with the counts so far.
 """
 
@@ -21,15 +22,18 @@ import numpy as np
 import typer
 from rich.console import Console
 
+from hybridalloc.arrays import Ints
 from hybridalloc.checker import check
-from hybridalloc.game import Game, GameConfig
+from hybridalloc.game import Action, Game, GameConfig
 from hybridalloc.game.fast import FastGame, Position
+from hybridalloc.game.heuristics import consult
 from hybridalloc.io.read import read_problem
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.oracle import execute
 from hybridalloc.problem import CostModel, Problem
 from hybridalloc.report.tables import counts_table
 from hybridalloc.simulator import simulate
+from hybridalloc.solver import Run
 from hybridalloc.target import MIB, CopyEngine
 
 ROOT = Path(__file__).parents[1]
@@ -38,7 +42,10 @@ FOLDERS = (
     ROOT.parent / "shared" / "workloads",
 )
 BIASES = ((1, 1, 1), (3, 3, 1), (5, 2, 1), (1, 5, 1), (2, 1, 4))
-"""How likely each action is, against the others; an episode of each game has each."""
+"""How likely each action is, against the others; an episode of each game has each. To
+follow a heuristic is as likely as an action of 1."""
+FOLLOWED = 0.3
+"""The share of the games in which heuristics may be followed."""
 CAPACITIES = (128, 64, 24, 8, 2)
 """MiB of fast memory."""
 LIMITS = (0, 1, 2, 40)
@@ -71,7 +78,9 @@ class Tally:
     donated: int = 0
     """Episodes with a buffer in fast memory that is an input and an output."""
     backups: int = 0
-    """Episodes with a Drop-backup."""
+    """Episodes that were seen to go back by Drop-backup."""
+    options: int = 0
+    """Episodes in which heuristics may be followed."""
     executed: int = 0
     """Maps executed by the oracle."""
     worst: float = 0.0
@@ -101,7 +110,10 @@ def games(folders: Sequence[Path], seed: int) -> Iterator[tuple[str, Game, int]]
         if turn % 2 and problem.has_estimates:
             problem = replace(problem, cost_model=CostModel.CYCLES)
         config = GameConfig(waits=bool(turn & 2), shifts=bool(turn & 4))
-        yield path.name, Game(varied(problem, random), config), number
+        game = Game(varied(problem, random), config)
+        if random.random() < FOLLOWED:
+            game = advised(game, random)
+        yield path.name, game, number
 
 
 def varied(problem: Problem, random: np.random.Generator) -> Problem:
@@ -118,18 +130,28 @@ def varied(problem: Problem, random: np.random.Generator) -> Problem:
     return replace(problem, target=target)
 
 
+def advised(game: Game, random: np.random.Generator) -> Game:
+    """The game with two heuristics: Belady's, and one that says anything."""
+
+    def anything(game: Game) -> Ints:
+        return random.integers(0, len(Action), len(game.steps))
+
+    return game.advised(consult(game, ("belady",), (anything,), Run(iterations=1)))
+
+
 def play(
     fast: FastGame, bias: Sequence[int], random: np.random.Generator
 ) -> tuple[Position, float, bool]:
     """The end of a random episode, the sum of its rewards, and if it went back."""
-    position, weights = fast.begin(), np.array(bias, dtype=float)
+    position, weights = fast.begin(), np.ones(fast.actions)
+    weights[: len(Action)] = bias
     saved_s, went_back = 0.0, False
     while not position.is_terminal:
         step, likely = position.step, np.cumsum(weights * position.mask())
         action = int(np.searchsorted(likely, random.random() * likely[-1], "right"))
         saved_s += position.apply(action)
         went_back |= position.step <= step
-        if position.is_terminal:
+        if position.is_terminal and action < len(Action):
             went_back |= position.taken[-1] != action
     return position, saved_s, went_back
 
@@ -176,6 +198,7 @@ def episode(
     tally = tally_of(fast.game.problem, position.memory_map())
     tally.steps, tally.backups = position.step, int(went_back)
     tally.executed = int(is_executed)
+    tally.options = int(fast.actions > len(Action))
     if fault := judge(fast, position, saved_s, tally):
         problem = fast.game.problem
         raise Fault(

@@ -20,17 +20,19 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from hybridalloc.game.action import INSTEAD, Action
+from hybridalloc.game.action import INSTEAD
 from hybridalloc.game.config import GameConfig
 from hybridalloc.game.fast import FastGame, Position
 from hybridalloc.game.fixing import fixed
 from hybridalloc.game.game import THE_PAPERS, Game
+from hybridalloc.game.heuristics import consult, names_in
 from hybridalloc.game.observation import ObservationConfig, Observer
 from hybridalloc.game.observation.foresight import share_per_second
 from hybridalloc.game.observation.observer import THE_USUAL, shapes
 from hybridalloc.game.rewards import RewardKind, score_of
 from hybridalloc.io.read import read_problem
 from hybridalloc.problem import Problem
+from hybridalloc.solver import Run
 
 ID = "hybridalloc/MallocGame-v0"
 Observed = dict[str, NDArray[np.float32]]
@@ -40,7 +42,8 @@ class Illegal(StrEnum):
     """What becomes of an action that is not legal."""
 
     REPLACED = "replace"
-    """The nearest that is legal is taken: ``INSTEAD`` has their order."""
+    """The nearest that is legal is taken: ``INSTEAD`` has their order. For an option,
+    what is nearest to its heuristic's action."""
     REFUSED = "raise"
     """It is an error, as in the game itself."""
 
@@ -52,7 +55,10 @@ class MallocGame(gymnasium.Env[Observed, int]):
     ``reward="time"`` those of an episode sum up to the share that its map saves.
     ``info["action_mask"]`` tells which actions are legal, and at the end of an episode
     ``info["time_s"]`` what the program takes; ``info["action"]`` is the one that was
-    taken.
+    taken, and ``info["followed"]`` the option in words, if it is one.
+
+    With H heuristics there are 3 + 2 H actions: to follow each for one access, and to
+    follow each until the buffer is to be decided on again.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 (Gymnasium's)
@@ -64,8 +70,9 @@ class MallocGame(gymnasium.Env[Observed, int]):
         observation: ObservationConfig = THE_USUAL,
         reward: RewardKind | str = RewardKind.TIME,
         illegal: Illegal | str = Illegal.REPLACED,
+        heuristics: str = "",
     ) -> None:
-        """Read the programs.
+        """Read the programs, and ask the heuristics about each.
 
         Args:
             problems: At least one; or their paths.
@@ -73,21 +80,26 @@ class MallocGame(gymnasium.Env[Observed, int]):
             observation: How finely positions are observed.
             reward: What a step is rewarded for.
             illegal: What becomes of an action that is not legal.
+            heuristics: What may be followed, as ``names_in`` reads it.
 
         Raises:
             ValueError: There is no list of problems, or nothing to decide on in one;
-                or no place has been found for its pinned buffers.
+                or no place has been found for its pinned buffers; or a heuristic is
+                named twice.
             InputError: A path cannot be read as a problem.
+            UsageError: There is no such heuristic.
         """
         kind, self.illegal = RewardKind(reward), Illegal(illegal)
+        self.heuristics = names_in(heuristics)
+        """What may be followed."""
         self.problems = _read(problems)
         """What is played."""
-        games = [Game(x, config, fixed(x)) for x in self.problems]
+        games = [self._advised(Game(x, config, fixed(x))) for x in self.problems]
         self._boards = [_Board(x, observation, kind) for x in games]
         sizes = shapes(observation)._asdict()
         boxes = [(name, spaces.Box(-1.0, 1.0, x)) for name, x in sizes.items()]
         self.observation_space = cast(Any, spaces.Dict(boxes))
-        self.action_space = cast(Any, spaces.Discrete(len(Action)))
+        self.action_space = cast(Any, spaces.Discrete(self._boards[0].game.actions))
         self._board, self._position = self._boards[0], self._boards[0].game.begin()
 
     @property
@@ -123,11 +135,11 @@ class MallocGame(gymnasium.Env[Observed, int]):
         return self._seen(), {"action_mask": self._mask(), "program": program}
 
     def step(self, action: int) -> tuple[Observed, float, bool, bool, dict[str, Any]]:
-        """Decide on one access.
+        """Decide on one access, or on several as a heuristic would.
 
         Returns:
             The observation, the reward, whether the episode has ended, false, and
-            ``action_mask`` and ``action``.
+            ``action_mask``, ``action`` and, if that is an option, ``followed``.
 
         Raises:
             ValueError: The episode has ended, or the action does not exist or, under
@@ -138,22 +150,31 @@ class MallocGame(gymnasium.Env[Observed, int]):
         self._position.apply(taken)
         reward = (board.score(self._position) - before_s) * board.per_second
         info: dict[str, Any] = {"action_mask": self._mask(), "action": taken}
+        if (option := board.advice.option_of(taken)) is not None:
+            info["followed"] = board.advice.name_of(option)
         ended = self._position.is_terminal
         if ended:
             info["time_s"] = self._position.time_s
         return self._seen(), reward, ended, False, info
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """(3,): whether each action is legal, as sb3-contrib asks for it."""
+        """(actions,): whether each is legal, as sb3-contrib asks for it."""
         return self._position.mask()
+
+    def _advised(self, game: Game) -> Game:
+        """The game with what the heuristics say of it, which takes their time."""
+        return game.advised(consult(game, self.heuristics, (), Run()))
 
     def _allowed(self, action: int) -> int:
         """The action, or the one that replaces it."""
         mask = self._position.mask()
         is_known = mask.any() and 0 <= action < mask.size
-        if self.illegal is Illegal.REFUSED or not is_known:
+        if self.illegal is Illegal.REFUSED or not is_known or mask[action]:
             return action
-        return int(next(x for x in INSTEAD[action] if mask[x]))
+        advice, wish = self._board.advice, action
+        if (option := advice.option_of(action)) is not None:
+            wish = advice.lines[option.heuristic, self._position.step]
+        return int(next(x for x in INSTEAD[wish] if mask[x]))
 
     def _mask(self) -> NDArray[np.int8]:
         return self._position.mask().astype(np.int8)
@@ -173,7 +194,7 @@ class _Board:
                 f"program {game.problem.program.name}: there is nothing to decide on, "
                 f"no buffer may be in fast memory"
             )
-        self.game = FastGame(game)
+        self.game, self.advice = FastGame(game), game.advice
         self.observer = Observer(self.game, observation)
         self.score = score_of(reward, game)
         self.per_second = share_per_second(game)

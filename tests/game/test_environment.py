@@ -25,6 +25,7 @@ from named_problems import NAMED, OUT, W, X, problem, reads, target, writes
 from small_problems import Sizes, small_problem
 
 from hybridalloc.checker import check
+from hybridalloc.errors import UsageError
 from hybridalloc.game import GameConfig
 from hybridalloc.game.environment import ID, MallocGame
 from hybridalloc.game.fixing import fixed
@@ -74,9 +75,12 @@ def episode(
 
 
 @pytest.mark.parametrize("reward", ["time", "benefit"])
-def test_gymnasium_finds_nothing_wrong_with_it(reward: str, bundled: Path) -> None:
+@pytest.mark.parametrize("heuristics", ["", "msa+relaxation"])
+def test_gymnasium_finds_nothing_wrong_with_it(
+    reward: str, heuristics: str, bundled: Path
+) -> None:
     paths = [bundled / "mixer_block_b128", bundled / "lstm_lm_b64_s128"]
-    made = gymnasium.make(ID, problems=paths, reward=reward)
+    made = gymnasium.make(ID, problems=paths, reward=reward, heuristics=heuristics)
     for _ in range(3):
         check_env(made.unwrapped)
 
@@ -236,6 +240,52 @@ def test_masks_are_those_of_the_game() -> None:
         assert masks.tolist() == game.position.mask().tolist()
         _, _, ended, _, info = game.step(int(masks.argmax()))
     assert not game.action_masks().any()
+
+
+def test_heuristics_are_further_actions() -> None:
+    """Belady's copies the weight, and what stays in slow memory drops it."""
+    game = MallocGame([HIDDEN], observation=FINE, heuristics="belady+slow")
+    assert game.action_space.n == 3 + 2 * 2
+    assert game.reset()[1]["action_mask"].tolist() == [0, 1, 1, 1, 1, 1, 1]
+    assert "followed" not in game.step(DROP)[4]
+    for action, name, taken in [
+        (3, "FOLLOW belady", (COPY,)),
+        (4, "FOLLOW slow", (DROP,)),
+        (5, "FOLLOW belady until next", (COPY, DROP)),
+        (6, "FOLLOW slow until next", (DROP, DROP)),
+    ]:
+        game.reset()
+        _, _, ended, _, info = game.step(action)
+        assert (info["action"], info["followed"]) == (action, name)
+        assert game.position.taken == taken
+        assert ended == (len(taken) == 2)
+
+
+def test_rewards_sum_up_where_heuristics_are_followed() -> None:
+    game = MallocGame(SOME, GameConfig(waits=True), FINE, heuristics="msa+belady")
+    for seed in range(20):
+        total, _, info, played = episode(game, seed)
+        simulator, map_ = Simulator(played), game.position.memory_map()
+        assert check(played, map_) == ()
+        assert info["time_s"] == pytest.approx(simulator.simulate(map_).time_s)
+        saved_s = game.position.game.first.time_s - info["time_s"]
+        assert total == pytest.approx(saved_s / simulator.slow_s, abs=1e-9)
+
+
+def test_what_is_nearest_to_the_heuristic_replaces_what_may_not_be_followed() -> None:
+    """After Drop, the weight is nowhere that Belady's could keep it."""
+    twice = problem((W,), (), (reads(0),), (reads(0),), compute={0: 30.0, 1: 30.0})
+    game = MallocGame([twice], observation=FINE, heuristics="belady")
+    game.reset()
+    assert game.step(DROP)[4]["action_mask"].tolist() == [0, 1, 1, 0, 0]
+    _, _, ended, _, info = game.step(4)
+    assert (info["action"], ended) == (COPY, True)
+    assert "followed" not in info
+
+
+def test_what_is_no_heuristic_is_refused() -> None:
+    with pytest.raises(UsageError, match="unknown strategy 'mza'"):
+        MallocGame([HIDDEN], observation=FINE, heuristics="msa+mza")
 
 
 @pytest.mark.parametrize("kind", [SyncVectorEnv, AsyncVectorEnv])
