@@ -4,8 +4,7 @@ The rewards must sum to what the map saves by the simulator, the checker must fi
 nothing in it, and some maps are executed by the oracle. Games are drawn over the given
 programs: how much fast memory, how many outstanding copies, the variant of the game,
 whether heuristics may be followed, and how the player is biased; cost models take
-turns. The first failure ends it with an
-error; Ctrl-C, with the counts so far.
+turns. The first failure ends it with an error; Ctrl-C, with the counts so far.
 """
 
 from __future__ import annotations

@@ -173,7 +173,7 @@ class MallocGame(gymnasium.Env[Observed, int]):
             return action
         advice, wish = self._board.advice, action
         if (option := advice.option_of(action)) is not None:
-            wish = advice.lines[option.heuristic, self._position.step]
+            wish = int(advice.lines[option.heuristic, self._position.step])
         return int(next(x for x in INSTEAD[wish] if mask[x]))
 
     def _mask(self) -> NDArray[np.int8]:
