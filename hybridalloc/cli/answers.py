@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import RenderableType
 
 from hybridalloc.cli.options import (
     BUFFERS,
@@ -44,6 +45,7 @@ from hybridalloc.io.read import holds_buffers
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.report.answers import answer_table
+from hybridalloc.report.finders import who_found
 from hybridalloc.report.records import Record, record, reference_times
 from hybridalloc.solver import Result
 from hybridalloc.solving import DEFAULT_STRATEGY, bounded
@@ -120,18 +122,24 @@ def solve(
     found = record(case.path, problem, result, case.references)
     written, failure = write_best(result.map, problem, out)
     drawn, other_failure = write_picture(result.map, problem, plot)
-    _tell(found, [*written, *drawn], failure or other_failure, as_json=as_json)
+    finders = who_found(result, references.slow_s)
+    _tell(found, finders, [*written, *drawn], failure or other_failure, as_json=as_json)
     return exit_code([found])
 
 
 def _tell(
-    found: Record, written: list[str], failure: InputError | None, *, as_json: bool
+    found: Record,
+    finders: list[RenderableType],
+    written: list[str],
+    failure: InputError | None,
+    *,
+    as_json: bool,
 ) -> None:
     """Show an answer, even if a file could not be written."""
     if as_json:
         show_json(found.as_json())
     else:
-        show(answer_table(found), *written)
+        show(answer_table(found), *finders, *written)
     if failure is not None:
         raise failure
 

@@ -89,12 +89,13 @@ class Case:
 
 
 def search(case: Case, strategy: str, limits: Limits, step: Step) -> Result:
-    """Solve a problem, showing the best time so far."""
+    """Solve a problem, showing the best time so far and who found it."""
     what = f"{short_name(case.path)}: {strategy}"
     step(what)
 
     def improved(incumbent: Incumbent) -> None:
-        step(f"{what}, {time_text(incumbent.time)} so far")
+        best, finder = time_text(incumbent.time), incumbent.found_by
+        step(f"{what}, {best} so far by {finder}")
 
     return solve(
         case.problem,
