@@ -75,7 +75,7 @@ def solve(
     Args:
         problem: A problem, or the path of one.
         strategy: A solver object, the name of a strategy, or the text of a
-            composition such as ``"best(msa,greedy)>annealing"`` (docs/strategies.md).
+            composition such as ``"best(msa,greedy)>annealing"`` (docs/pipelines.md).
         time_limit: Seconds, from when the problem has been read. By default 60, or
             no limit if ``iterations`` are given.
         iterations: The most iterations, of whatever the strategy iterates.

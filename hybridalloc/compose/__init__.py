@@ -1,4 +1,4 @@
-"""Compositions of solvers, which are solvers, and their text (docs/strategies.md)."""
+"""Compositions of solvers, which are solvers, and their text (docs/pipelines.md)."""
 
 from hybridalloc.compose.combinators import BestOf, Chain, FirstOf, Share, Within
 from hybridalloc.compose.members import as_solver, name_of
