@@ -14,13 +14,16 @@ from hybridalloc.agents.muzero.network import Network
 from hybridalloc.agents.muzero.search import MOST_SIMULATIONS, SearchConfig
 from hybridalloc.agents.muzero.strategy import network_of
 from hybridalloc.game import Game
-from hybridalloc.game.heuristics import USUAL, Heuristic, consult, names_in
+from hybridalloc.game.heuristics import (
+    ASKING_SHARE,
+    USUAL,
+    Heuristic,
+    consult,
+    names_in,
+)
 from hybridalloc.problem import Problem
 from hybridalloc.ranges import require_within
 from hybridalloc.solver import Outcome, Run
-
-ASKING_SHARE = 0.2
-"""The share of the time that the heuristics may take."""
 
 
 @dataclass(frozen=True, slots=True)

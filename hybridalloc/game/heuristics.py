@@ -29,6 +29,10 @@ USUAL = ("msa", "greedy", "belady", RELAXATION)
 """XLA's, the densest first, Belady's, and the relaxation's solution."""
 
 
+ASKING_SHARE = 0.2
+"""The share of its time that a strategy asks heuristics for, at most."""
+
+
 class Heuristic(Protocol):
     """Says what it would do at each step of a game, for itself alone."""
 

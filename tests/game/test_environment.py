@@ -245,7 +245,7 @@ def test_masks_are_those_of_the_game() -> None:
 def test_heuristics_are_further_actions() -> None:
     """Belady's copies the weight, and what stays in slow memory drops it."""
     game = MallocGame([HIDDEN], observation=FINE, heuristics="belady+slow")
-    assert game.action_space.n == 3 + 2 * 2
+    assert game.action_space == gymnasium.spaces.Discrete(3 + 2 * 2)
     assert game.reset()[1]["action_mask"].tolist() == [0, 1, 1, 1, 1, 1, 1]
     assert "followed" not in game.step(DROP)[4]
     for action, name, taken in [

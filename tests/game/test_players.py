@@ -44,7 +44,7 @@ from hybridalloc.baselines.play.greedy_play import PREFERRED, GreedyPlayer
 from hybridalloc.baselines.play.random_play import RandomPlayer
 from hybridalloc.compose import Strategy, as_solver
 from hybridalloc.errors import UsageError
-from hybridalloc.game import Game, GameConfig, State, advice
+from hybridalloc.game import Action, Game, GameConfig, Option, State, advice
 from hybridalloc.game.copying import TOLERANCE
 from hybridalloc.game.fast import FastGame, Position
 from hybridalloc.game.heuristics import USUAL
@@ -57,8 +57,8 @@ from hybridalloc.solver import Solver
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "bench_game.py"
 FOLLOWERS = [
-    RandomPlay(RandomPlayConfig(heuristics=USUAL)),
-    GreedyPlay(GreedyPlayConfig(heuristics=USUAL)),
+    RandomPlay(RandomPlayConfig(heuristics="+".join(USUAL))),
+    GreedyPlay(GreedyPlayConfig(heuristics="+".join(USUAL))),
 ]
 PLAYERS = [
     RandomPlay(),
@@ -82,7 +82,8 @@ def pure_greedy_end(game: Game) -> State:
     while not state.is_terminal:
         best, most = None, -np.inf
         legal = [x for x in PREFERRED if x in state.legal_actions]
-        for action in (*legal, *state.legal_options):
+        choices: list[Action | Option] = [*legal, *state.legal_options]
+        for action in choices:
             after = state.apply(action)
             if state.time_s - after.time_s > most + TOLERANCE:
                 best, most = after, state.time_s - after.time_s
