@@ -20,7 +20,7 @@ LEAST = 4
 
 
 class Choice:
-    """Draws windows, where most time is lost most often, of a size that is solved."""
+    """Draws windows, where they are worth most, of a size that is solved."""
 
     def __init__(self, problem: Problem, config: WindowsConfig, random: Random) -> None:
         self._problem = problem
@@ -29,13 +29,13 @@ class Choice:
         self._size = float(config.buffers)
         """How many buffers may change."""
 
-    def window(self, lost: Floats) -> Window | None:
-        """A window around an instruction that loses time, if there is any.
+    def window(self, density: Floats) -> Window | None:
+        """A window around an instruction that is drawn, if any can be.
 
         Args:
-            lost: (T,), by each instruction.
+            density: (T,), of the draw, times anything: as of ``mixed``.
         """
-        total = np.cumsum(lost)
+        total = np.cumsum(density)
         if not total.size or total[-1] <= 0:
             return None
         at = np.searchsorted(total, self._random.random() * total[-1], side="right")
@@ -66,6 +66,19 @@ class Choice:
         size = self._size * (GROWTH if solved else 1 / GROWTH)
         most = max(LEAST, len(self._problem.program.buffers))
         self._size = min(max(size, LEAST), most)
+
+
+def mixed(lost: Floats, proposed: Floats) -> Floats:
+    """(T,): one half where time is lost, the other as proposed; 0 if none is lost.
+
+    Args:
+        lost: (T,): seconds.
+        proposed: (T,): in any unit; all 0 proposes nothing.
+    """
+    if not (lost.any() and proposed.any()):
+        return lost
+    result: Floats = lost / lost.sum() + proposed / proposed.sum()
+    return result
 
 
 def widened(program: Program, low: int, high: int) -> Window:

@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from hybridalloc.ranges import require_within
+
+
+class Propose(StrEnum):
+    """What says where a window is worth solving."""
+
+    LOSS = "loss"
+    """The time that is lost to slow memory."""
+    RELAXATION = "relaxation"
+    """That, and where the linear relaxation's solution differs from the map."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +37,8 @@ class WindowsConfig:
     counts it."""
     most_literals: int = 4_000
     """A window whose model has more literals for copies is too large."""
+    propose: Propose = Propose.LOSS
+    """What says where a window is worth solving: `loss` or `relaxation`."""
 
     def __post_init__(self) -> None:
         require_within("buffers", self.buffers, 1)
@@ -36,3 +48,4 @@ class WindowsConfig:
         require_within("randomness", self.randomness, 0)
         require_within("window_s", self.window_s, 0)
         require_within("most_literals", self.most_literals, 0)
+        object.__setattr__(self, "propose", Propose(self.propose))

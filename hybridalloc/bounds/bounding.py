@@ -94,6 +94,29 @@ def branch_and_bound(relaxation: Relaxation, deadline: float) -> BranchAndBound:
     return BranchAndBound(relaxation.program, separate, deadline)
 
 
+def relaxed_serving(problem: Problem, deadline: float) -> dict[tuple[int, int], float]:
+    """How far each access is served from fast memory in the relaxation with its cuts.
+
+    Args:
+        problem: The program, the target and the cost model.
+        deadline: In seconds of ``time.monotonic()``.
+
+    Returns:
+        In [0, 1], about, by instruction and buffer; accesses that are not here are
+        served from slow memory. Empty if there was no time for a solution.
+    """
+    try:
+        relaxation = relax(problem, time_unit_s(problem), deadline)
+        search = branch_and_bound(relaxation, deadline)
+    except TimeoutError:
+        return {}
+    search.solve_root(math.inf)
+    if search.first is None or not search.first.optimal:
+        return {}
+    values = search.values
+    return {access: float(values[x]) for access, x in relaxation.served.items()}
+
+
 def time_unit_s(problem: Problem) -> float:
     """The mean time of an instruction with everything in slow memory."""
     costs = compile_costs(problem)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Protocol
@@ -11,15 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hybridalloc.arrays import Floats
-from hybridalloc.bounds.bounding import branch_and_bound, time_unit_s
-from hybridalloc.bounds.relaxation import relax
+from hybridalloc.bounds import relaxed_serving
 from hybridalloc.compose import as_solver
 from hybridalloc.game.action import Action
 from hybridalloc.game.advice import Advice, advice
 from hybridalloc.game.game import Game
 from hybridalloc.game.playback import line_of
 from hybridalloc.memory_map import MemoryMap
-from hybridalloc.problem import Problem
 from hybridalloc.solver import Run
 
 RELAXATION = "relaxation"
@@ -110,7 +107,7 @@ def votes_of(game: Game, served: Mapping[tuple[int, int], float]) -> Floats:
 def _asked(game: Game, name: str, run: Run) -> ArrayLike:
     """What a named heuristic says."""
     if name == RELAXATION:
-        return votes_of(game, _relaxed(game.problem, run.deadline))
+        return votes_of(game, relaxed_serving(game.problem, run.deadline))
     maps: list[MemoryMap] = []
     given = replace(run, warm_start=None, report=maps.append)
     try:
@@ -118,18 +115,3 @@ def _asked(game: Game, name: str, run: Run) -> ArrayLike:
     except TimeoutError:
         found = maps[-1] if maps else None
     return line_of(game, game.memory_map(game.fixed) if found is None else found)
-
-
-def _relaxed(problem: Problem, deadline: float) -> dict[tuple[int, int], float]:
-    """How far each access is served in the relaxation with its cuts, if there is time.
-
-    By instruction and buffer.
-    """
-    try:
-        relaxation = relax(problem, time_unit_s(problem), deadline)
-        search = branch_and_bound(relaxation, deadline)
-    except TimeoutError:
-        return {}
-    search.solve_root(math.inf)
-    values = search.values
-    return {access: float(values[x]) for access, x in relaxation.served.items()}
