@@ -115,6 +115,10 @@ STRATEGIES: Mapping[str, Entry] = {
         "hybridalloc.cpsat_models.windows:Windows",
         "small windows of a map solved exactly, one after the other",
     ),
+    "agent-windows": Entry(
+        "hybridalloc.agents.hybrid.strategy:AgentWindows",
+        "windows, most of them where a trained network is in doubt",
+    ),
     "brute-force": Entry(
         "hybridalloc.baselines.brute_force:BruteForce",
         "every valid map of a tiny problem, without slices",

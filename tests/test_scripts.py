@@ -85,3 +85,21 @@ def test_reading_by_the_tables_alone_is_compared_with_reading_the_program(
     assert figures[:5] == ["mixer_block_b128", "97.4%", "100.0%", "100.0%", "0"]
     assert figures[-1] == "1.000"
     assert lines[3].startswith("1 programs: XLA's answer valid in 1; map valid in 1")
+
+
+def test_the_gain_of_windows_is_printed_for_each_way_to_draw_them(
+    bundled: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = runpy.run_path(str(SCRIPTS / "bench_windows.py"))
+    script["main"](
+        [bundled / "wide_deep_b8192"],
+        strategies="windows;windows(propose=relaxation)",
+        start="slow",
+        windows=2,
+        seeds=1,
+    )
+    lines = capsys.readouterr().out.splitlines()
+    name, *gains = lines[3].split()
+    assert name == "wide_deep_b8192"
+    assert all(float(x) >= 0 for x in gains)
+    assert lines[4].split() == ["mean", *gains]

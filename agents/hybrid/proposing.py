@@ -1,0 +1,136 @@
+"""Where the agent is in doubt along a map: proposals for windows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from hybridalloc.agents.muzero.network import Network
+from hybridalloc.agents.muzero.observing import Observing
+from hybridalloc.agents.muzero.perception import Seen
+from hybridalloc.agents.muzero.programs import EXTENDED
+from hybridalloc.arrays import Floats, Ints
+from hybridalloc.game import Game
+from hybridalloc.game.fast import FastGame, Position
+from hybridalloc.game.fixing import fixed
+from hybridalloc.game.listing import listing_s
+from hybridalloc.game.playback import playback
+from hybridalloc.memory_map import MemoryMap
+from hybridalloc.problem import Problem
+from hybridalloc.solver import Run
+
+SHARE = 0.2
+"""Of the time, that a proposal may take."""
+BATCH = 32
+"""Positions that the network evaluates at once."""
+
+
+class Doubt:
+    """Proposes where the network is unsure of the return to come, along a map.
+
+    The map is played back, and the network evaluates positions on the way. An access
+    counts by the standard deviation of its value there. If there was no time for that
+    once, there is no proposal any more.
+    """
+
+    def __init__(self, network: Network, positions: int) -> None:
+        """Take what evaluates positions.
+
+        Args:
+            network: Is read only; in the mode for evaluation.
+            positions: How many it evaluates at most, evenly spaced; what is between
+                them is interpolated.
+        """
+        self._network, self._positions = network, positions
+        self._game: FastGame | None = None
+        self._is_late = False
+
+    def __call__(self, problem: Problem, memory_map: MemoryMap, run: Run) -> Floats:
+        """(T,): the doubt, summed over the accesses of each instruction."""
+        found = np.zeros(len(problem.program))
+        own = replace(run, deadline=run.until(SHARE))
+        if self._is_late or listing_s(problem) >= own.remaining_s:
+            return found
+        game = self._game_of(problem)
+        if game is None:
+            return found
+        steps = game.game.steps
+        at = spread(len(steps), self._positions)
+        try:
+            with _threads(run.workers):
+                doubts = self._doubts(game, playback(game, memory_map).line, at, own)
+        except TimeoutError:
+            self._is_late = True
+            return found
+        every = np.interp(np.arange(len(steps)), at, doubts)
+        np.add.at(found, [x.instruction for x in steps], every)
+        return found
+
+    def _game_of(self, problem: Problem) -> FastGame | None:
+        """The game of a problem, if it can be played and has any steps."""
+        if self._game is None or self._game.game.problem is not problem:
+            try:
+                self._game = FastGame(Game(problem, EXTENDED, fixed(problem)))
+            except ValueError:
+                return None
+        return self._game if self._game.game.steps else None
+
+    @torch.inference_mode()
+    def _doubts(self, game: FastGame, line: Ints, at: Ints, run: Run) -> Floats:
+        """(positions,): the doubt before each of these steps of a line."""
+        observing = Observing(self._network.config.observation)
+        position, found = game.begin(), []
+        for first in range(0, at.size, BATCH):
+            if run.expired:
+                raise TimeoutError
+            batch = list(_along(position, line, at[first : first + BATCH]))
+            seen = Seen.of(observing.observe(batch), self._network.device)
+            prediction = self._network.predict(self._network.represent(seen))
+            shares = prediction.value_logits.softmax(-1)
+            numbers = self._network.values.numbers
+            variances = shares @ numbers.square() - (shares @ numbers).square()
+            found.append(variances.clamp(min=0).sqrt())
+        doubts: Floats = torch.cat(found).double().cpu().numpy()
+        return doubts
+
+
+def spread(count: int, most: int) -> Ints:
+    """Indices of so many things, all or evenly spaced ones with the first and last.
+
+    Args:
+        count: At least 1.
+        most: How many indices there are at most.
+
+    >>> spread(3, 5).tolist(), spread(9, 3).tolist(), spread(9, 1).tolist()
+    ([0, 1, 2], [0, 4, 8], [0])
+    """
+    return np.linspace(0, count - 1, min(count, most)).astype(np.int64)
+
+
+def _along(position: Position, line: Ints, at: Ints) -> Iterator[Position]:
+    """Copies of a position as it is played on along a line, before each of these steps.
+
+    Args:
+        position: Is played on.
+        line: (steps,): actions that are legal one after the other.
+        at: (B,): in order, none before the position's own step.
+    """
+    for step in at.tolist():
+        while position.step < step:
+            position.apply(int(line[position.step]))
+        yield position.copy()
+
+
+@contextmanager
+def _threads(count: int) -> Iterator[None]:
+    """Within this block the network uses so many threads."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
