@@ -116,7 +116,7 @@ STRATEGIES: Mapping[str, Entry] = {
         "small windows of a map solved exactly, one after the other",
     ),
     "agent-windows": Entry(
-        "hybridalloc.agents.hybrid.strategy:AgentWindows",
+        "hybridalloc.agents.hybrid.windows:AgentWindows",
         "windows, most of them where a trained network is in doubt",
     ),
     "brute-force": Entry(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +12,7 @@ from hybridalloc.agents.muzero.network import Network
 from hybridalloc.agents.muzero.observing import Observing
 from hybridalloc.agents.muzero.perception import Seen
 from hybridalloc.agents.muzero.programs import EXTENDED
+from hybridalloc.agents.muzero.threads import threads
 from hybridalloc.arrays import Floats, Ints
 from hybridalloc.game import Game
 from hybridalloc.game.fast import FastGame, Position
@@ -61,7 +61,7 @@ class Doubt:
         steps = game.game.steps
         at = spread(len(steps), self._positions)
         try:
-            with _threads(run.workers):
+            with threads(run.workers):
                 doubts = self._doubts(game, playback(game, memory_map).line, at, own)
         except TimeoutError:
             self._is_late = True
@@ -123,14 +123,3 @@ def _along(position: Position, line: Ints, at: Ints) -> Iterator[Position]:
         while position.step < step:
             position.apply(int(line[position.step]))
         yield position.copy()
-
-
-@contextmanager
-def _threads(count: int) -> Iterator[None]:
-    """Within this block the network uses so many threads."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
-import torch
 
 from hybridalloc.agents.muzero.deciding import Decider
 from hybridalloc.agents.muzero.network import Network
 from hybridalloc.agents.muzero.observing import Observing
 from hybridalloc.agents.muzero.openings import openings
 from hybridalloc.agents.muzero.programs import EXTENDED
+from hybridalloc.agents.muzero.threads import threads
 from hybridalloc.agents.muzero.variations import Variations, ends
 from hybridalloc.game import Game
 from hybridalloc.game.best import BestMap
@@ -90,16 +89,5 @@ def _played(
     games = islice(variations.games(), most)
     observing = Observing(team.network.config.observation)
     decider = team.decider(game)
-    with _threads(run.workers):
+    with threads(run.workers):
         yield from ends(games, batch, decider, observing, lambda: run.expired)
-
-
-@contextmanager
-def _threads(count: int) -> Iterator[None]:
-    """Within this block the network uses so many threads."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

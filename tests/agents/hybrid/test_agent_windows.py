@@ -13,7 +13,7 @@ from named_problems import problem as problem_of
 
 from hybridalloc import MemoryMap, Problem, Run, solve
 from hybridalloc.agents.hybrid.proposing import Doubt
-from hybridalloc.agents.hybrid.strategy import AgentWindows, AgentWindowsConfig
+from hybridalloc.agents.hybrid.windows import AgentWindows, AgentWindowsConfig
 from hybridalloc.agents.muzero.checkpoint import load_network
 from hybridalloc.agents.muzero.config import NetworkConfig
 from hybridalloc.agents.muzero.network import Network
