@@ -1,10 +1,10 @@
-# Both commands set up what they need in .venv: make demo, make test.
+# All commands set up what they need in .venv: make demo, make test, make handbook.
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint check
+.PHONY: demo test lint check handbook
 
 demo: $(VENV)/ready
 	$(BIN)/hybridalloc compare examples/workloads/*/ --time-limit 5 --bound-time 2
@@ -19,7 +19,11 @@ lint: $(VENV)/ready
 check: $(VENV)/ready
 	scripts/check
 
+# The pages, in build/handbook.
+handbook: $(VENV)/ready
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]" -c constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev,docs]" -c constraints.txt
 	touch $@

@@ -1,7 +1,11 @@
-"""Every command and every piece of Python in the documentation runs."""
+"""Every command and every piece of Python in the documentation runs.
+
+Those behind `<!-- needs jax -->` run where jax and the TPU compiler are installed.
+"""
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import runpy
@@ -20,9 +24,16 @@ PAGES = [
     ROOT / "examples" / "workloads" / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
 ]
-SET_UP = {"make demo", "make test", "make check"}
+WALKS = {"first_map.md", "roundtrip.md"}
+"""Pages whose blocks go on from each other: each is run as one."""
+SET_UP = {"make demo", "make test", "make check", "make handbook"}
 """Commands that set up an environment: continuous integration runs them."""
-BLOCK = re.compile(r"^```(sh|console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"^(<!-- needs jax -->\n)?```(sh|console|python)\n(.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+HAS_JAX = all(map(importlib.util.find_spec, ("jax", "libtpu", "cloudpickle")))
+NEEDS_JAX = pytest.mark.skipif(not HAS_JAX, reason="needs jax with the TPU compiler")
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)[^)]*\)")
 
 
@@ -31,11 +42,17 @@ def blocks(*languages: str) -> list[ParameterSet]:
     found = []
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
+        walks: dict[tuple[bool, int], list[str]] = {}
         for match in BLOCK.finditer(text):
-            if match[1] in languages:
-                line = text.count("\n", 0, match.start()) + 1
-                name = f"{page.relative_to(ROOT)}:{line}"
-                found.append(pytest.param(match[2], id=name))
+            if match[2] in languages:
+                needs_jax = bool(match[1])
+                line = text.count("\n", 0, match.start(2)) + 1
+                walk = (needs_jax, 1 if page.name in WALKS else line)
+                walks.setdefault(walk, []).append(match[3])
+        for (needs_jax, line), codes in walks.items():
+            name = f"{page.relative_to(ROOT)}:{line}"
+            marks = NEEDS_JAX if needs_jax else ()
+            found.append(pytest.param("".join(codes), id=name, marks=marks))
     return found
 
 
