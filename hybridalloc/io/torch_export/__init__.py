@@ -1,0 +1,1 @@
+"""Programs exported from PyTorch (docs/doors.md)."""
