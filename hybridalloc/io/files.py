@@ -54,6 +54,18 @@ def read_text(path: Path | str) -> str:
         raise InputError(path, f"expected UTF-8 text, {found}", line) from error
 
 
+def require_readable(path: Path) -> None:
+    """Find out that a file can be opened, before a library is asked to read it.
+
+    Raises:
+        InputError: It cannot.
+    """
+    try:
+        path.open("rb").close()
+    except (OSError, ValueError) as error:
+        raise InputError(path, f"cannot read this file: {_reason(error)}") from error
+
+
 def write_text(path: Path | str, text: str) -> None:
     """Write a UTF-8 file, compressed with gzip if its name ends in ``.gz``.
 

@@ -10,6 +10,7 @@ from hybridalloc.io import json_format
 from hybridalloc.io.files import is_folder, read_text
 from hybridalloc.io.hlo.reader import HloProgram, parse_hlo
 from hybridalloc.io.minimalloc import is_csv
+from hybridalloc.io.models import is_model, read_model
 from hybridalloc.io.target_file import get_target
 from hybridalloc.io.xla.captured import captured_target
 from hybridalloc.io.xla.dump import XlaDump, has_program, read_dump
@@ -38,11 +39,12 @@ def read_problem(
     capacity: int | None = None,
     max_slices: int | None = None,
 ) -> Problem:
-    """Read a problem file, a workload folder, a scheduled HLO module or XLA's tables.
+    """Read a problem file, a workload folder, an HLO module, XLA's tables or a model.
 
     Args:
         path: A JSON problem file, a workload folder, HLO text, or a ``bufferinfo`` or
-            folder with XLA's tables alone (docs/format.md); compressed or not.
+            folder with XLA's tables alone (docs/format.md), compressed or not; or a
+            model file of another framework (docs/doors.md).
         target: A target or its name; for what carries none, ``tpu-v4i`` if not given.
             A problem file keeps its compute times under another target.
         cost_model: The cost model, ``roofline`` if neither given nor carried.
@@ -85,14 +87,9 @@ def read_input(
     if cost_model is not None and cost_model not in list(CostModel):
         known = ", ".join(CostModel)
         raise UsageError(f"unknown cost model {cost_model!r}; known: {known}")
-    text = None if is_folder(path) else read_text(path)
     try:
-        if text is not None and text.lstrip().startswith("{"):
-            found = Input(json_format.loads_problem(text, path))
-            machine = machine or found.problem.target
-        else:
-            machine = machine or get_target(captured_target(path) or DEFAULT_TARGET)
-            found = _read_xla(path, text, _sized(machine, capacity))
+        found = _read(path, machine, capacity)
+        machine = machine or found.problem.target
         problem = replace(
             found.problem,
             target=_sliced(_sized(machine, capacity), max_slices),
@@ -133,6 +130,18 @@ def _sliced(target: Target, max_slices: int | None) -> Target:
     except ValueError as error:
         raise UsageError(str(error)) from error
     return replace(target, copy_engine=engine)
+
+
+def _read(path: Path, target: Target | None, capacity: int | None) -> Input:
+    """What is at a path; a problem file may be for another target."""
+    text = None if is_folder(path) or is_model(path) else read_text(path)
+    if text is not None and text.lstrip().startswith("{"):
+        return Input(json_format.loads_problem(text, path))
+    machine = target or get_target(captured_target(path) or DEFAULT_TARGET)
+    machine = _sized(machine, capacity)
+    if is_model(path):
+        return Input(read_model(path, machine))
+    return _read_xla(path, text, machine)
 
 
 def _read_xla(path: Path, text: str | None, target: Target) -> Input:
