@@ -12,12 +12,13 @@ from pathlib import Path
 from hybridalloc.errors import InputError
 from hybridalloc.io.files import is_folder, read_text
 from hybridalloc.io.minimalloc import is_csv, is_header
+from hybridalloc.io.models import PROGRAM_SUFFIXES, is_model
 from hybridalloc.io.read import holds_buffers
 from hybridalloc.report.tables import short_name
 
 _MODULES = ("before_msa.hlo.gz", "before_msa.hlo")
 """What a workload folder holds, one or the other."""
-_SUFFIXES = (".json", ".json.gz", ".hlo", ".hlo.gz", ".csv", ".csv.gz")
+_TEXTS = (".json", ".json.gz", ".hlo", ".hlo.gz", ".csv", ".csv.gz")
 _PROBLEM = '"hybridalloc/problem"'
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _DIGEST_LENGTH = 16
@@ -40,7 +41,7 @@ def find_workloads(paths: Iterable[Path]) -> tuple[Workload, ...]:
 
     Args:
         paths: Each a workload folder, a problem file, scheduled HLO text, a CSV file
-            of buffers, or a folder that holds any of these.
+            of buffers, a model file, or a folder that holds any of these.
 
     Raises:
         InputError: A path does not exist or cannot be read, or holds no program.
@@ -55,7 +56,7 @@ def find_workloads(paths: Iterable[Path]) -> tuple[Workload, ...]:
             raise InputError(
                 path,
                 "expected a workload folder, a problem file, scheduled HLO text, a CSV "
-                "file of buffers, or a folder that holds some",
+                "file of buffers, a model file, or a folder that holds some",
             )
         found = inside | found
     distinct = {(x.name, x.digest): x for x in found.values()}
@@ -81,7 +82,7 @@ def _within(path: Path) -> Iterator[Path]:
         if entry.is_dir():
             if _is_workload(entry):
                 yield entry
-        elif entry.name.endswith(_SUFFIXES) and _is_program(entry):
+        elif _is_program(entry):
             yield entry
 
 
@@ -91,6 +92,10 @@ def _is_workload(folder: Path) -> bool:
 
 def _is_program(path: Path) -> bool:
     """Whether a file that was not named itself is one to read: an index is not."""
+    if is_model(path):
+        return path.suffix in PROGRAM_SUFFIXES
+    if not path.name.endswith(_TEXTS):
+        return False
     if is_csv(path):
         return holds_buffers(path) and is_header(read_text(path).partition("\n")[0])
     return ".hlo" in path.suffixes or _PROBLEM in read_text(path)

@@ -28,8 +28,8 @@ Input = Annotated[
     Path,
     typer.Argument(
         metavar="INPUT",
-        help="A problem file, a workload folder, scheduled HLO text (.gz or not), or a "
-        "CSV file of buffers.",
+        help="A problem file, a workload folder, scheduled HLO text (.gz or not), a "
+        "model of PyTorch (.pt2) or ONNX (.onnx), or a CSV file of buffers.",
         show_default=False,
     ),
 ]

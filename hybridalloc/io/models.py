@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from hybridalloc.io.files import is_folder
+from hybridalloc.io.onnx_model import read_onnx
 from hybridalloc.io.torch_export import read_exported_program
 from hybridalloc.problem import Problem
 from hybridalloc.target import Target
@@ -14,10 +15,12 @@ READERS: dict[str, Callable[[Path, Target], Problem]] = {
     ".pt2": read_exported_program,
     ".pt": read_exported_program,
     ".pth": read_exported_program,
+    ".onnx": read_onnx,
 }
 """The reader for each suffix; one loads its framework only as it reads."""
 
-MODEL_SUFFIXES = tuple(READERS)
+PROGRAM_SUFFIXES = (".pt2", ".onnx")
+"""Of these, the ones after which a file always holds a program, not only weights."""
 
 
 def is_model(path: Path) -> bool:
