@@ -139,4 +139,5 @@ def _is_view(node: NodeProto) -> bool:
 
 
 def _name(node: NodeProto) -> str:
-    return node.name or next(filter(None, node.output), node.op_type)
+    first: str = next(filter(None, node.output), node.op_type)
+    return str(node.name) or first

@@ -88,4 +88,5 @@ def _bits(name: str, element: int) -> int:
         raise ValueError(
             f"value {name}: expected numbers, its elements are of type {kind}"
         )
-    return 8 * helper.tensor_dtype_to_np_dtype(element).itemsize
+    size: int = helper.tensor_dtype_to_np_dtype(element).itemsize
+    return 8 * size

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hybridalloc.errors import UsageError
 from hybridalloc.io.target_file import get_target
 from hybridalloc.problem import CostModel, Problem
 from hybridalloc.target import Target
@@ -30,10 +31,15 @@ def from_exported_program(
 
     Raises:
         ValueError: A shape is not static, or an operator cannot be run without data.
-        UsageError: The target is unknown, or its capacity must be given.
+        UsageError: The target is unknown, its capacity must be given, or this is no
+            exported program.
     """
+    from torch.export import ExportedProgram
+
     from hybridalloc.io.torch_export.running import operator_graph
 
+    if not isinstance(exported, ExportedProgram):
+        raise UsageError(f"{exported!r:.60}: expected what torch.export.export gives")
     machine = get_target(target) if isinstance(target, str) else target
     program = operator_graph(exported, name).program(machine)
     return Problem(program, machine, CostModel(cost_model))

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 import re
-import warnings
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hybridalloc.errors import InputError, UsageError
 from hybridalloc.io.files import require_readable
+from hybridalloc.io.torch_export.quiet import quiet
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -33,7 +30,7 @@ def load(path: Path) -> ExportedProgram:
         import torch
     except ImportError as error:
         raise UsageError(f'{path} needs PyTorch: pip install "torch>=2.4"') from error
-    with _quiet():
+    with quiet():
         try:
             return torch.export.load(str(path))
         except Exception as error:  # there is no telling what a wrong file raises
@@ -65,16 +62,3 @@ def _require_graph(path: Path) -> None:
             "expected an exported program, as torch.export.save writes it (torch.save "
             "and torch.jit.save write no graph that could be read)",
         )
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without PyTorch's logs of what it raises, and warnings of what it uses itself."""
-    before = logging.root.manager.disable
-    logging.disable(logging.WARNING)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.disable(before)

@@ -14,6 +14,7 @@ from torch.export.graph_signature import InputKind, InputSpec, OutputKind
 from torch.utils._pytree import tree_leaves
 
 from hybridalloc.io.operator_graph import OperatorGraph
+from hybridalloc.io.torch_export.quiet import quiet
 from hybridalloc.io.torch_export.recording import Recorder
 from hybridalloc.io.torch_export.traffic import tensors_in
 
@@ -43,7 +44,7 @@ def operator_graph(exported: ExportedProgram, name: str) -> OperatorGraph:
         for tensor in tensors_in(given.value):
             recorder.add_input(given.name, tensor, is_weight=given.is_weight)
     module = exported.graph_module
-    with torch.no_grad(), _uncached(mode), recorder:
+    with quiet(), torch.no_grad(), _uncached(mode), recorder:
         results = _Run(module, recorder).run(*(x.value for x in inputs))
         _finish(exported, recorder, {x.node: x.value for x in inputs}, results)
     return graph
