@@ -33,7 +33,7 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """Run an operator and count what it made."""
         result = func(*args, **(kwargs or {}))
         for key, (reference, _) in list(self._alive.items()):
-            if reference.expired():
+            if reference.expired():  # type: ignore[no-untyped-call]
                 del self._alive[key]
         for tensor in tree_leaves(result):
             if isinstance(tensor, torch.Tensor):
@@ -44,5 +44,6 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def _see(self, storage: torch.UntypedStorage) -> None:
         key = storage._cdata
         if key not in self._known and key not in self._alive:
-            self._alive[key] = StorageWeakRef(storage), storage.nbytes()
+            reference = StorageWeakRef(storage)  # type: ignore[no-untyped-call]
+            self._alive[key] = reference, storage.nbytes()
             self.made += storage.nbytes()
