@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import torch
@@ -55,7 +56,8 @@ class Bottleneck(nn.Module):
         y = self.norm2(self.conv2(y)).relu_()
         y = self.norm3(self.conv3(y))
         y += self.shortcut(x)
-        return y.relu_()
+        last: torch.Tensor = y.relu_()
+        return last
 
 
 def resnet50() -> nn.Module:
@@ -75,12 +77,11 @@ class DecoderStep(nn.Module):
     """One step of GPT-2 from the ``transformers`` library, with its static cache."""
 
     def __init__(self, length: int) -> None:
-        import transformers
-
+        library: Any = import_module("transformers")  # may be missing
         super().__init__()
-        config = transformers.GPT2Config()
-        self.model = transformers.GPT2LMHeadModel(config)
-        self.cache = transformers.StaticCache(config=config, max_cache_len=length)
+        config = library.GPT2Config()
+        self.model = library.GPT2LMHeadModel(config)
+        self.cache = library.StaticCache(config=config, max_cache_len=length)
         heads, width = config.n_head, config.n_embd // config.n_head
         self.cache.early_initialization(1, heads, width, torch.float32, "cpu")
         for number, layer in enumerate(self.cache.layers):
