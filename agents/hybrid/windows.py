@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from hybridalloc.agents.hybrid.proposing import Doubt
-from hybridalloc.agents.muzero.checkpoint import load_network
-from hybridalloc.agents.muzero.strategy import SHIPPED
+from hybridalloc.agents.muzero.adapting import adapted
+from hybridalloc.agents.muzero.strategy import network_of
 from hybridalloc.problem import Problem
 from hybridalloc.ranges import require_within
 from hybridalloc.registry import get_solver
@@ -38,7 +37,6 @@ class AgentWindows:
 
     def solve(self, problem: Problem, run: Run) -> Outcome:
         """Improve a map window by window."""
-        weights = self.config.weights
-        network = load_network(Path(weights) if weights else SHIPPED)
+        network = adapted(network_of(self.config.weights), ())
         proposer = Doubt(network, self.config.positions)
         return get_solver("windows", proposer=proposer).solve(problem, run)
