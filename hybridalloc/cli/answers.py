@@ -68,7 +68,10 @@ def solve(
     time_limit: TimeLimit = None,
     bound_time: BoundTime = None,
     iterations: Annotated[
-        int | None, typer.Option(min=0, help="The most iterations.", show_default=False)
+        int | None,
+        typer.Option(
+            min=0, metavar="N", help="The most iterations.", show_default=False
+        ),
     ] = None,
     seed: Seed = 0,
     workers: Workers = 1,

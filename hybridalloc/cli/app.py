@@ -26,7 +26,6 @@ from hybridalloc.version import package_version
 
 app = typer.Typer(
     rich_markup_mode=None,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -51,7 +51,7 @@ def bench(
     folders: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[INPUT...]",
+            metavar="INPUT",
             help="As of `solve`, or folders that hold some: programs, or CSV files of "
             "buffers. Without any, only the report is made anew.",
             show_default=False,
@@ -79,6 +79,7 @@ def bench(
         int | None,
         typer.Option(
             min=1,
+            metavar="N",
             help="Searches at a time. [default: as many as the cores allow]",
             show_default=False,
         ),

@@ -48,7 +48,7 @@ def compare(
     inputs: Annotated[
         list[Path],
         typer.Argument(
-            metavar="INPUT...", help="As of `solve`; several.", show_default=False
+            metavar="INPUT", help="As of `solve`; several.", show_default=False
         ),
     ],
     strategies: Annotated[

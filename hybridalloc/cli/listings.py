@@ -31,6 +31,7 @@ def strategies(
     name: Annotated[
         str | None,
         typer.Argument(
+            metavar="NAME",
             help="List the options of this one, or what it is composed of.",
             show_default=False,
         ),

@@ -134,9 +134,13 @@ Reserve = Annotated[
         show_default=False,
     ),
 ]
-Seed = Annotated[int, typer.Option(min=0, help="The same seed, the same map.")]
-Workers = Annotated[int, typer.Option(min=1, help="Processes or threads.")]
-Rows = Annotated[int, typer.Option(min=1, help="The most rows of a table.")]
+Seed = Annotated[
+    int, typer.Option(min=0, metavar="N", help="The same seed, the same answer.")
+]
+Workers = Annotated[int, typer.Option(min=1, metavar="N", help="Processes or threads.")]
+Rows = Annotated[
+    int, typer.Option(min=1, metavar="N", help="The most rows of a table.")
+]
 Json = Annotated[
     bool, typer.Option("--json", help="Print JSON and nothing else on stdout.")
 ]

@@ -47,7 +47,7 @@ def train(
     workloads: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[WORKLOADS...]",
+            metavar="WORKLOADS",
             help="Workload folders, problem files, HLO texts, or folders that hold "
             "some. With --resume the run has its own copies.",
             show_default=False,
@@ -95,7 +95,9 @@ def train(
             help="Processes that play while this one learns; 0 does both in turns.",
         ),
     ] = 0,
-    threads: Annotated[int, typer.Option(min=1, help="Of the network.")] = 1,
+    threads: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Of the network.")
+    ] = 1,
     no_imitation: Annotated[
         bool,
         typer.Option("--no-imitation", help="Learn from games alone, from scratch."),

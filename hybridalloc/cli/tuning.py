@@ -48,7 +48,12 @@ def tune(
     ] = 20,
     plans: Annotated[
         int,
-        typer.Option(min=1, max=8, help="Plans in a round, compiled side by side."),
+        typer.Option(
+            min=1,
+            max=8,
+            metavar="N",
+            help="Plans in a round, compiled side by side.",
+        ),
     ] = 2,
     measured: Annotated[
         list[str] | None,

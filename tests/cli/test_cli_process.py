@@ -65,6 +65,27 @@ def test_without_arguments_it_shows_its_help(
         assert name in shown
 
 
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("hybridalloc so", "solve"),
+        ("hybridalloc solve x --warm", "--warm-start"),
+        ("hybridalloc solve x --cost-model ro", "roofline"),
+    ],
+)
+def test_bash_completes_what_is_typed(
+    words: str,
+    completed: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("_HYBRIDALLOC_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+    assert main([]) == 0
+    assert capsys.readouterr().out.split() == [completed]
+
+
 def test_it_says_its_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
     assert capsys.readouterr().out.startswith("hybridalloc ")
