@@ -24,7 +24,7 @@ def main(out: Path) -> None:
         nn.Flatten(),
         nn.Linear(64, 10),
     ).eval()
-    exported = torch.export.export(model, (torch.zeros(32, 3, 64, 64),))
+    exported = torch.export.export(model, (torch.zeros(8, 3, 64, 64),))
     problem = from_exported_program(exported, "tpu-v4i", name="convolutions")
     result = solve(problem, "greedy", time_limit=10)
     if result.time is None:

@@ -43,7 +43,7 @@ def test_importing_the_package_loads_nothing_large(
     code = f"import {module}, sys; print(*sys.modules)"
     loaded = python("-c", code, cwd=tmp_path, path=root).split()
     assert module in loaded
-    large = {"gymnasium", "matplotlib", "numba", "ortools", "torch"}
+    large = {"gymnasium", "matplotlib", "numba", "onnx", "ortools", "torch"}
     assert not large & set(loaded)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from hybridalloc.io.onnx_model.flops import flops
+from hybridalloc.io.onnx_model.flops import Operands, flops
 from hybridalloc.io.onnx_model.values import Value, stored_value, typed_value
 from hybridalloc.io.operator_graph import OperatorGraph
 from hybridalloc.program import Access
@@ -70,7 +70,7 @@ class _Reader:
         operands = [self.storage(name) for name in node.input if name]
         for name in filter(None, node.output):
             self._values[name] = typed_value(self._type(name))
-        if node.op_type == "Constant":
+        if _kind(node) == "Constant":
             self._add_input(self._values[node.output[0]], is_weight=True)
         elif _is_view(node):
             self._storages[node.output[0]] = operands[0]
@@ -88,28 +88,19 @@ class _Reader:
         return self._storages[name]
 
     def _add_operator(self, node: NodeProto) -> None:
+        kind = _kind(node)
         operands = [self._values[x] if x else None for x in node.input]
         results = [self._values[x] if x else None for x in node.output]
-        for value in filter(None, results):
-            self._storages[value.name] = self.graph.add_intermediate(
-                value.name, value.size
-            )
-        given = sum(value.size for value in results if value)
-        reads = [(value, value.size) for value in operands if value]
-        if node.op_type in LOOK_UPS:
-            reads[0] = (reads[0][0], min(reads[0][1], given))
-        if node.op_type in QUESTIONS:
-            reads = []
-        accesses = [Access(self._storages[x.name], read) for x, read in reads]
-        accesses += [
-            Access(self._storages[x.name], write_bytes=x.size, whole=True)
-            for x in results
-            if x
+        accesses = [
+            Access(self._storages[value.name], read)
+            for value, read in _reads(kind, operands, results)
         ]
-        domain = "" if node.domain in ("", "ai.onnx") else f"{node.domain}."
+        for value in filter(None, results):
+            storage = self.graph.add_intermediate(value.name, value.size)
+            self._storages[value.name] = storage
+            accesses.append(Access(storage, write_bytes=value.size, whole=True))
         attributes = {x.name: x.i or x.s for x in node.attribute}
-        count = flops(node.op_type, operands, results, attributes) if not domain else 0
-        kind = f"{domain}{node.op_type}"
+        count = flops(kind, operands, results, attributes)
         self.graph.add_operator(_name(node), kind, count, accesses)
 
     def _add_input(self, value: Value, *, is_weight: bool) -> None:
@@ -132,10 +123,28 @@ def _typed(model: GraphProto) -> Iterator[ValueInfoProto]:
         yield from infos
 
 
+def _reads(
+    kind: str, operands: Operands, results: Operands
+) -> Iterator[tuple[Value, int]]:
+    """The values that a node reads, and the bytes of them."""
+    given = sum(value.size for value in results if value)
+    for number, value in enumerate(operands):
+        if value and kind not in QUESTIONS:
+            is_table = kind in LOOK_UPS and number == 0
+            yield value, min(value.size, given) if is_table else value.size
+
+
 def _is_view(node: NodeProto) -> bool:
-    if node.op_type == "Dropout":  # without training it passes its operand on
+    kind = _kind(node)
+    if kind == "Dropout":  # without training it passes its operand on
         return len(node.input) < 3 and len(list(filter(None, node.output))) == 1
-    return node.op_type in VIEWS and not node.domain
+    return kind in VIEWS
+
+
+def _kind(node: NodeProto) -> str:
+    """The operator, with its domain if it is none of ONNX's own."""
+    own = node.domain in ("", "ai.onnx")
+    return str(node.op_type) if own else f"{node.domain}.{node.op_type}"
 
 
 def _name(node: NodeProto) -> str:

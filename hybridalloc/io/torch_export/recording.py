@@ -30,9 +30,6 @@ SAME_FLOPS = {
     aten._scaled_dot_product_flash_attention_for_cpu: (
         aten._scaled_dot_product_flash_attention
     ),
-    aten._scaled_dot_product_fused_attention_overrideable: (
-        aten._scaled_dot_product_flash_attention
-    ),
 }
 """Operators that PyTorch does not count, and one that takes the same arguments."""
 

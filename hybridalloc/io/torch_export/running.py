@@ -21,9 +21,6 @@ from hybridalloc.io.torch_export.traffic import tensors_in
 WEIGHTS = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
 """Inputs that are the same in every run, unless the program writes them."""
 
-MUTATIONS = (OutputKind.BUFFER_MUTATION, OutputKind.USER_INPUT_MUTATION)
-"""Outputs whose content goes into an input once the program has run."""
-
 
 def operator_graph(exported: ExportedProgram, name: str) -> OperatorGraph:
     """The operators that an exported program comes down to.
@@ -164,15 +161,15 @@ def _finish(
 ) -> None:
     """Copy what belongs in inputs there, as PyTorch does, and mark the outputs."""
     specs = exported.graph_signature.output_specs
-    names = {spec.target: node.name for spec, node in _inputs(exported) if spec.target}
+    names = {spec.target: node.name for spec, node in _inputs(exported)}
     for spec, value in zip(specs, results, strict=True):
-        if spec.kind in MUTATIONS:
-            assert spec.target is not None
-            target = inputs[names.get(spec.target, spec.target)]
-            recorder.begin(spec.target, None)
-            torch.ops.aten.copy_(target, value)
-        else:
+        target = spec.target
+        if target is None or not spec.kind.name.endswith("_MUTATION"):
             recorder.mark_outputs(value)
+            continue
+        is_argument = spec.kind is OutputKind.USER_INPUT_MUTATION
+        recorder.begin(target, None)
+        torch.ops.aten.copy_(inputs[target if is_argument else names[target]], value)
 
 
 def _require_static(exported: ExportedProgram) -> None:
