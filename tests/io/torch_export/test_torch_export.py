@@ -162,8 +162,8 @@ def test_a_table_is_read_where_it_is_looked_up() -> None:
 def test_memory_that_is_only_allocated_is_written_free_of_charge() -> None:
     def function(_: nn.Module, x: torch.Tensor) -> torch.Tensor:
         y = torch.empty(8)
-        y[:4] = x
-        y[4:] = 1
+        y[:4].copy_(x)
+        y[4:].fill_(1)
         return y
 
     program = read(exported(Function(function), torch.zeros(4)))
