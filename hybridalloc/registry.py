@@ -43,18 +43,12 @@ class Entry:
 
 
 STRATEGIES: Mapping[str, Entry] = {
-    "slow": Entry(
-        "hybridalloc.baselines.slow:Slow",
-        "everything stays in slow memory",
-    ),
+    "slow": Entry("hybridalloc.baselines.slow:Slow", "everything stays in slow memory"),
     "replay": Entry(
         "hybridalloc.baselines.replay:Replay",
         "the compiler's own answer, where the input carries it",
     ),
-    "random": Entry(
-        "hybridalloc.baselines.random:Random",
-        "a random valid map",
-    ),
+    "random": Entry("hybridalloc.baselines.random:Random", "a random valid map"),
     "random-play": Entry(
         "hybridalloc.baselines.play:RandomPlay",
         "mallocGame played at random, again and again",
