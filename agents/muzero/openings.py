@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 
 import numpy as np
 
@@ -24,9 +25,8 @@ def openings(game: FastGame, is_over: Callable[[], bool]) -> Iterator[Position]:
         game: Of the program.
         is_over: Asked now and then; then they are given up.
     """
-    eager_line = np.full(len(game.game.steps), int(Action.NO_COPY))
-    for line in (eager_line, *game.game.advice.followed):
-        end = _followed(game, line, is_over)
+    followed = (_followed(game, x, is_over) for x in game.game.advice.followed)
+    for end in chain([eager(game, is_over)], followed):
         if end.is_terminal:
             yield end
 
