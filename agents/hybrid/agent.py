@@ -14,13 +14,7 @@ from hybridalloc.agents.muzero.network import Network
 from hybridalloc.agents.muzero.search import MOST_SIMULATIONS, SearchConfig
 from hybridalloc.agents.muzero.strategy import network_of
 from hybridalloc.game import Game
-from hybridalloc.game.heuristics import (
-    ASKING_SHARE,
-    USUAL,
-    Heuristic,
-    consult,
-    names_in,
-)
+from hybridalloc.game.heuristics import USUAL, Heuristic, consult, names_in
 from hybridalloc.problem import Problem
 from hybridalloc.ranges import require_within
 from hybridalloc.solver import Outcome, Run
@@ -73,8 +67,7 @@ class AgentHybrid:
         config, known = self.config, network_of(self.config.weights)
 
         def team(game: Game) -> Team:
-            asked = replace(run, deadline=run.until(ASKING_SHARE))
-            advice = consult(game, names_in(config.heuristics), config.own, asked)
+            advice = consult(game, names_in(config.heuristics), config.own, run)
             advice = replace(advice, may_be_followed=config.options)
             network = adapted(known, advice.names)
             decider = self._decider(network, run.seed)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from itertools import islice
 from typing import Protocol
 
@@ -12,7 +11,7 @@ from hybridalloc.baselines.plan import pinned_map
 from hybridalloc.game import Game, GameConfig
 from hybridalloc.game.best import BestMap
 from hybridalloc.game.fast import FastGame, Position
-from hybridalloc.game.heuristics import ASKING_SHARE, consult, names_in
+from hybridalloc.game.heuristics import consult, names_in
 from hybridalloc.game.listing import listing_s
 from hybridalloc.game.playback import playback
 from hybridalloc.problem import Problem
@@ -61,8 +60,7 @@ def best_episode(
         best.start_from(run.warm_start)
     if not run.expired and listing_s(problem) < run.remaining_s:
         game = Game(problem, config, fixed)
-        asked = replace(run, deadline=run.until(ASKING_SHARE))
-        game = game.advised(consult(game, names_in(heuristics), (), asked))
+        game = game.advised(consult(game, names_in(heuristics), (), run))
         for end in _ends(FastGame(game), run, players):
             best.offer(end)
             if run.is_met(best.seconds):

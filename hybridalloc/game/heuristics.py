@@ -27,7 +27,7 @@ USUAL = ("msa", "greedy", "belady", RELAXATION)
 
 
 ASKING_SHARE = 0.2
-"""The share of its time that a strategy asks heuristics for, at most."""
+"""The share of the time that heuristics are asked for, at most."""
 
 
 class Heuristic(Protocol):
@@ -68,13 +68,14 @@ def consult(
         game: What is played.
         names: As of ``names_in``.
         own: Further ones, called as the functions are.
-        run: Its deadline is when all named ones are to be done; its seed and its limit
-            on iterations are those of each.
+        run: Of who asks: all named ones together may take ``ASKING_SHARE`` of the time
+            that is left; its seed and its limit on iterations are those of each.
 
     Raises:
         ValueError: What one says is no vote, or two have one name.
     """
     named, votes = tuple(names), list[tuple[str, ArrayLike]]()
+    run = replace(run, deadline=run.until(ASKING_SHARE))
     for number, name in enumerate(named):
         deadline = run.until(1 / (len(named) - number))
         votes.append((name, _asked(game, name, replace(run, deadline=deadline))))
