@@ -1,7 +1,8 @@
 """Pages for a browser: one file that needs nothing but itself.
 
-uPlot (MIT License; ``assets/uPlot.LICENSE``) draws panels and axes; the scripts beside
-it draw the rectangles, and do what people do with a page: zoom, search, ask.
+uPlot draws panels and axes: it is MIT-licensed, and fetched when the package is built
+(``hatch_build.py``). The scripts in ``assets`` draw the rectangles, and do what people
+do with a page: zoom, search, ask.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ SCRIPTS = (
     *("search.js", "controls.js", "main.js"),
 )
 """In the order in which they are read."""
-UPLOT = "uPlot.iife.min.js"
 _IN_SCRIPT = str.maketrans({x: f"\\u{ord(x):04x}" for x in "<>&"})
 
 
@@ -32,15 +32,15 @@ def web_page(scenes: Sequence[Scene], chosen: int | None) -> str:
         chosen: The buffer to bring out, if any.
     """
     data = json.dumps(content(scenes, chosen), separators=(",", ":"), allow_nan=False)
-    own = "\n".join(map(_asset, SCRIPTS))
+    own = "\n".join(_read(f"assets/{name}") for name in SCRIPTS)
     title = f"{printable(scenes[0].problem.program.name)} - memory map"
     parts = {
         "title": html.escape(title.encode(errors="replace").decode()),
-        "style": _asset("uPlot.min.css") + _asset("page.css"),
+        "style": _read("uplot/uPlot.min.css") + _read("assets/page.css"),
         "script": f'{_uplot()}\n(() => {{\n"use strict";\n{own}\n}})();',
         "data": data.translate(_IN_SCRIPT),
     }
-    text = _asset("page.html")
+    text = _read("assets/page.html")
     before, *pieces = text.split("{{")
     filled = [before]
     for piece in pieces:
@@ -51,10 +51,10 @@ def web_page(scenes: Sequence[Scene], chosen: int | None) -> str:
 
 def _uplot() -> str:
     """UPlot under its notice of copyright, without the address of its home."""
-    code = _asset(UPLOT).partition("\n")[2]
-    notice = _asset("uPlot.LICENSE").replace("*/", "")
+    code = _read("uplot/uPlot.iife.min.js").partition("\n")[2]
+    notice = _read("uplot/LICENSE").replace("*/", "")
     return f"/*! uPlot\n{notice}*/\n{code}"
 
 
-def _asset(name: str) -> str:
-    return (files(__package__) / "assets" / name).read_text(encoding="utf-8")
+def _read(name: str) -> str:
+    return (files(__package__) / name).read_text(encoding="utf-8")
