@@ -94,9 +94,10 @@ def solve(
     ] = None,
     as_json: Json = False,
 ) -> int:
-    """Look for the memory map of least simulated time; Ctrl-C keeps the best so far.
+    """Look for the memory map of least simulated time.
 
-    Of a CSV file of buffers and their lives: look for offsets within the capacity.
+    Ctrl-C keeps the best so far. Of a CSV file of buffers and their lives: look for
+    offsets within the capacity.
     """
     if holds_buffers(input_path):
         require_unset(PROGRAM, target=target, cost_model=cost_model)

@@ -120,7 +120,7 @@ def bench(
     ] = False,
     as_json: Json = False,
 ) -> int:
-    """Run strategies on many inputs, and report; goes on where it was ended.
+    """Run strategies on many inputs, and report.
 
     Each search runs in a process of its own, and leaves a record in OUT/records. The
     same command again does what is missing: after Ctrl-C, or with more strategies. The

@@ -64,7 +64,7 @@ def capture(
         float, typer.Option(min=0, metavar="SEC", help="Seconds for each compile.")
     ] = 600,
 ) -> int:
-    """Compile a JAX function without a TPU and save what there is to be mapped."""
+    """Compile a JAX function without a TPU, and save the program."""
     from hybridalloc.compiler.capture import capture_source
     from hybridalloc.compiler.source import in_file
     from hybridalloc.io.target_file import get_target

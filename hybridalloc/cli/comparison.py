@@ -73,9 +73,9 @@ def compare(
     is_robust: IsRobust = False,
     as_json: Json = False,
 ) -> int:
-    """Solve each input with each strategy at each capacity; with geometric means.
+    """Solve each input with each strategy at each capacity.
 
-    The inputs are programs, or CSV files of buffers.
+    The inputs are programs, or CSV files of buffers. Means are geometric.
     """
     if are_buffers(inputs):
         require_unset(PROGRAM, target=target, cost_model=cost_model)

@@ -11,10 +11,10 @@ import typer
 from hybridalloc.cli.endings import Exit
 from hybridalloc.cli.options import (
     Capacity,
-    GivenMap,
-    Input,
     Json,
     Model,
+    ProgramInput,
+    ProgramMap,
     Rows,
     TargetName,
     given_map,
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 
 def apply(
-    input_path: Input,
-    map_path: GivenMap,
+    input_path: ProgramInput,
+    map_path: ProgramMap,
     out: Annotated[
         Path | None,
         typer.Option(

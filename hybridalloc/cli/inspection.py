@@ -19,6 +19,7 @@ from hybridalloc.cli.options import (
     Input,
     Json,
     Model,
+    ProgramInput,
     Reserve,
     TargetName,
     given_map,
@@ -55,9 +56,10 @@ def check(
     reserve: Reserve = None,
     as_json: Json = False,
 ) -> int:
-    """Check a memory map and name each violation; exit code 1 if there is one.
+    """Check a memory map and name each violation.
 
-    Of a CSV file of buffers: check the offsets in another one.
+    Exit code 1 if there is one. Of a CSV file of buffers: check the offsets in another
+    one.
     """
     if holds_buffers(input_path):
         require_unset(PROGRAM, target=target, oracle=oracle)
@@ -97,9 +99,9 @@ def info(
     capacity: Capacity = None,
     as_json: Json = False,
 ) -> int:
-    """Describe a program, and how well it was read where the compiler tells.
+    """Describe a program, or a CSV file of buffers.
 
-    Or a CSV file of buffers.
+    Where the compiler tells, also how well the program was read.
     """
     if holds_buffers(input_path):
         require_unset(PROGRAM, target=target, cost_model=cost_model)
@@ -121,7 +123,7 @@ def info(
 
 
 def convert(
-    input_path: Input,
+    input_path: ProgramInput,
     out: Annotated[
         Path,
         typer.Option(
@@ -143,7 +145,7 @@ def convert(
         ),
     ] = 1,
 ) -> int:
-    """Write a problem file, which holds the program, the target and the cost model."""
+    """Write a problem file: program, target and cost model."""
     if not out.name.endswith((".json", ".json.gz", ".csv", ".csv.gz")):
         raise UsageError(f"{out}: expected a name that ends in .json, .json.gz or .csv")
     require_writable(out)

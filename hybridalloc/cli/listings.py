@@ -38,7 +38,10 @@ def strategies(
     ] = None,
     as_json: Json = False,
 ) -> int:
-    """List the strategies, those of installed packages too; or the options of one."""
+    """List the strategies, or the options of one.
+
+    Strategies of installed packages are among them.
+    """
     if name is not None and name in STATIC_STRATEGIES:
         entry = STATIC_STRATEGIES[name]
         return _options(name, entry.description, load_static(name), as_json)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -24,24 +24,26 @@ PROGRAM = "a program"
 BUFFERS = "a CSV file of buffers"
 """The two kinds of inputs, in words."""
 
-Input = Annotated[
-    Path,
-    typer.Argument(
-        metavar="INPUT",
-        help="A problem file, a workload folder, scheduled HLO text (.gz or not), a "
-        "model of PyTorch (.pt2) or ONNX (.onnx), or a CSV file of buffers.",
-        show_default=False,
-    ),
-]
-GivenMap = Annotated[
-    str,
-    typer.Argument(
-        metavar="MAP|input",
-        help="A map file, or `input`: the compiler's own answer; of a CSV file of "
-        "buffers, one with their offsets.",
-        show_default=False,
-    ),
-]
+_PROGRAM_FILES = (
+    "A problem file, a workload folder, scheduled HLO text (.gz or not), or a model of "
+    "PyTorch (.pt2) or ONNX (.onnx)"
+)
+_MAP_FILES = "A map file, or `input`: the compiler's own answer"
+
+
+def _input(help_text: str) -> Any:
+    return typer.Argument(metavar="INPUT", help=help_text, show_default=False)
+
+
+def _map(help_text: str) -> Any:
+    return typer.Argument(metavar="MAP|input", help=help_text, show_default=False)
+
+
+ProgramInput = Annotated[Path, _input(f"{_PROGRAM_FILES}.")]
+Input = Annotated[Path, _input(f"{_PROGRAM_FILES}; or {BUFFERS}.")]
+"""Of a program, or of static allocation."""
+ProgramMap = Annotated[str, _map(f"{_MAP_FILES}.")]
+GivenMap = Annotated[str, _map(f"{_MAP_FILES}; of {BUFFERS}, one with their offsets.")]
 TargetName = Annotated[
     str | None,
     typer.Option(

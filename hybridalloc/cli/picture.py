@@ -74,11 +74,12 @@ def picture(
         ),
     ] = None,
 ) -> int:
-    """Draw a memory map, or two side by side: time to the right, offsets upwards.
+    """Draw a memory map, or two side by side.
 
-    Beneath: the bytes held and live, the copy queues, stalls, and the time of each
-    instruction. An HTML page can be zoomed and searched, and works offline. Of a CSV
-    file of buffers: draw the offsets in another one.
+    Time to the right, offsets upwards. Beneath: the bytes held and live, the copy
+    queues, stalls, and the time of each instruction. An HTML page can be zoomed and
+    searched, and works offline. Of a CSV file of buffers: draw the offsets in another
+    one.
     """
     if holds_buffers(input_path):
         require_unset(PROGRAM, target=target, cost_model=cost_model, buffer=buffer)

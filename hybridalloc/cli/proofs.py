@@ -11,11 +11,11 @@ from hybridalloc.cli.answers import write_best
 from hybridalloc.cli.endings import Exit
 from hybridalloc.cli.options import (
     Capacity,
-    GivenMap,
-    Input,
     Json,
     MaxSlices,
     Model,
+    ProgramInput,
+    ProgramMap,
     Rows,
     TargetName,
     Workers,
@@ -33,7 +33,7 @@ ProofTime = Annotated[
 
 
 def bound(
-    input_path: Input,
+    input_path: ProgramInput,
     target: TargetName = None,
     cost_model: Model = None,
     capacity: Capacity = None,
@@ -42,7 +42,10 @@ def bound(
     limit: Rows = 10,
     as_json: Json = False,
 ) -> int:
-    """Prove a time that no map can beat; what more memory or bandwidth would save."""
+    """Prove a time that no map can beat.
+
+    And say what more memory or bandwidth would save.
+    """
     from hybridalloc.bounds import lower_bound  # loads a solver of linear programs
     from hybridalloc.report.bounds import bound_parts, bound_record
 
@@ -62,8 +65,8 @@ def bound(
 
 
 def verify(
-    input_path: Input,
-    map_path: GivenMap,
+    input_path: ProgramInput,
+    map_path: ProgramMap,
     target: TargetName = None,
     cost_model: Model = None,
     capacity: Capacity = None,
@@ -80,7 +83,10 @@ def verify(
     ] = None,
     as_json: Json = False,
 ) -> int:
-    """Say whether a map is valid and optimal, or how far from it; look for a better."""
+    """Say whether a map is valid and optimal, or how far from it.
+
+    What time is left goes into the search for a better map.
+    """
     from hybridalloc.report.verification import report_json, report_parts
     from hybridalloc.verification import Verdict
     from hybridalloc.verification import verify as find_verdict

@@ -122,7 +122,7 @@ def train(
     capacity: Capacity = None,
     as_json: Json = False,
 ) -> int:
-    """Train the agent, by imitation and then by its own play; goes on with --resume.
+    """Train the agent, by imitation and then by its own play.
 
     The newest network is RUN/weights.pt, the best one in a validation RUN/best.pt, for
     `solve --strategy "muzero(weights=FILE)"`. Everything is saved again and again:

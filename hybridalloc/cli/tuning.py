@@ -66,11 +66,12 @@ def tune(
     ] = None,
     as_json: Json = False,
 ) -> int:
-    """Tune a program by the compiler's own cycles; never slower than its default.
+    """Tune a program by the compiler's own cycles.
 
-    Each round plans under all that is known of cycles, has the compiler carry the plans
-    out, and reads what every instruction costs so. The options of the best plan, and a
-    report, are written to the folder; Ctrl-C ends with the best so far.
+    Never slower than its default. Each round plans under all that is known of cycles,
+    has the compiler carry the plans out, and reads what every instruction costs so. The
+    options of the best plan, and a report, are written to the folder; Ctrl-C ends with
+    the best so far.
     """
     from hybridalloc.compiler.source import in_file
     from hybridalloc.report.tuning import tuning_json, tuning_parts

@@ -10,10 +10,10 @@ import typer
 from hybridalloc.cli.endings import Exit
 from hybridalloc.cli.options import (
     Capacity,
-    GivenMap,
-    Input,
     Json,
     Model,
+    ProgramInput,
+    ProgramMap,
     Rows,
     TargetName,
     given_map,
@@ -32,8 +32,8 @@ PRICES_S = 10.0
 
 
 def explain(
-    input_path: Input,
-    map_path: GivenMap,
+    input_path: ProgramInput,
+    map_path: ProgramMap,
     buffer: Annotated[
         str,
         typer.Argument(
@@ -56,7 +56,10 @@ def explain(
     limit: Rows = 20,
     as_json: Json = False,
 ) -> int:
-    """Say why a buffer is, or is not, in fast memory, and what that is worth."""
+    """Say why a buffer is, or is not, in fast memory.
+
+    And what that is worth.
+    """
     from hybridalloc.report.explanation import explanation_json, explanation_parts
     from hybridalloc.report.pricing import price_parts
     from hybridalloc.understanding.explaining import explain as find_reasons
@@ -103,16 +106,19 @@ def _priced(
 
 
 def diff(
-    input_path: Input,
-    map_a: GivenMap,
-    map_b: GivenMap,
+    input_path: ProgramInput,
+    map_a: ProgramMap,
+    map_b: ProgramMap,
     target: TargetName = None,
     cost_model: Model = None,
     capacity: Capacity = None,
     limit: Rows = 20,
     as_json: Json = False,
 ) -> int:
-    """Say how two maps differ, and which buffers make which of them faster."""
+    """Say how two maps differ.
+
+    And which buffers make which of them faster.
+    """
     from hybridalloc.report.difference import difference_json, difference_parts
     from hybridalloc.understanding.differing import diff as find_differences
 
