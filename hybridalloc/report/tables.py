@@ -123,9 +123,11 @@ def short_name(path: str) -> str:
 
     >>> short_name("workloads/resnet50_b32/"), short_name("a/toy.json.gz")
     ('resnet50_b32', 'toy')
+    >>> short_name("models/bert.pt2"), short_name("gpt2.onnx")
+    ('bert', 'gpt2')
     """
     name = Path(path).name or path
-    for suffix in (".gz", ".json", ".hlo", ".txt", ".csv"):
+    for suffix in (".gz", ".json", ".hlo", ".txt", ".csv", ".pt2", ".onnx"):
         name = name.removesuffix(suffix)
     return name or path
 

@@ -254,15 +254,6 @@ def test_a_map_that_reaches_past_the_end_of_the_program_is_drawn(
     assert (tmp_path / "map.png").exists()
 
 
-def test_unusual_names_are_drawn_without_a_warning(tmp_path: Path) -> None:
-    name = "$x_{\n漢\x00<&>"
-    buffers = (CHAIN.program.buffers[0], Buffer(name, 8), *CHAIN.program.buffers[2:])
-    program = replace(CHAIN.program, name=name, buffers=buffers)
-    drawn = replace(CHAIN, program=program)
-    draw(drawn, MemoryMap((EVICTED,)), tmp_path / "map.png", buffer=name)
-    assert (tmp_path / "map.png").exists()
-
-
 @settings(
     max_examples=6,
     deadline=None,

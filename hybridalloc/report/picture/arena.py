@@ -10,10 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
+from rich.cells import cell_len
 
 from hybridalloc.io.files import write_bytes
 from hybridalloc.report.picture import PRINTED, require_format
 from hybridalloc.report.picture.boxes import MOST_VECTORS
+from hybridalloc.report.picture.fonts import drawable
 from hybridalloc.report.picture.memory import byte_scale
 from hybridalloc.report.picture.panels import Role
 from hybridalloc.report.picture.printed import printed
@@ -90,7 +92,7 @@ def _title(problem: StaticProblem, peak: int) -> str:
         f"peak {size_text(peak)}",
         f"most live {size_text(peak_of(problem.buffers).bytes)}",
     )
-    return f"{shortened(problem.name, 60)};  {',  '.join(facts)}"
+    return f"{drawable(shortened(problem.name, 60))};  {',  '.join(facts)}"
 
 
 def _draw_buffers(
@@ -117,7 +119,7 @@ def _draw_buffers(
     )
     sides = corners[:, 2:] - corners[:, :2]
     for i in np.argsort(-sides.prod(axis=1), kind="stable")[:MOST_NAMES].tolist():
-        _write_name(axes, shortened(names[i], 30), *corners[i].tolist())
+        _write_name(axes, drawable(shortened(names[i], 30)), *corners[i].tolist())
 
 
 def _write_name(
@@ -127,7 +129,7 @@ def _write_name(
     (first, last), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     width = 72 * 0.9 * PAGE_INCHES[0] * (right - left) / (last - first)
     height = 72 * 0.7 * PAGE_INCHES[1] * (high - low) / (top - bottom)
-    if width > LETTER * NAME_POINTS * len(name) and height > 1.2 * NAME_POINTS:
+    if width > LETTER * NAME_POINTS * cell_len(name) and height > 1.2 * NAME_POINTS:
         middle = (left + right) / 2, (low + high) / 2
         axes.text(
             *middle, name, size=NAME_POINTS, color="white", ha="center", va="center"

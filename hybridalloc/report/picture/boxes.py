@@ -8,9 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
+from rich.cells import cell_len
 
 from hybridalloc.arrays import Floats
 from hybridalloc.memory_map import Origin
+from hybridalloc.report.picture.fonts import drawable
 from hybridalloc.report.picture.scene import Phase, Piece, Scene
 from hybridalloc.report.picture.style import (
     COLOURS,
@@ -103,9 +105,8 @@ class Canvas:
         middles = (corners[:, 2] + corners[:, 0]) / 2
         largest = np.argsort(-sides.prod(axis=1), kind="stable")[:MOST_NAMES]
         for i in largest.tolist():
-            name = printable(
-                self._scene.problem.program.buffers[resident[i].buffer].name
-            )
+            buffer = self._scene.problem.program.buffers[resident[i].buffer]
+            name = drawable(printable(buffer.name))
             fit = _fit(name, *sides[i].tolist())
             if fit is not None:
                 self._axes.text(
@@ -133,7 +134,7 @@ class Canvas:
 def _fit(name: str, width: float, height: float) -> tuple[float, int] | None:
     """The size and turn with which a name fits on so many inches, if it does."""
     for points in NAME_POINTS:
-        length, line = LETTER * points * (len(name) + 1), LINE * points
+        length, line = LETTER * points * (cell_len(name) + 1), LINE * points
         if width >= length and height >= line:
             return points, 0
         if height >= length and width >= line:

@@ -10,6 +10,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
 from hybridalloc.report.picture.amounts import draw_panel, panel_top, show_seconds
+from hybridalloc.report.picture.fonts import drawable
 from hybridalloc.report.picture.loops import draw_bands, draw_loops, loop_depths
 from hybridalloc.report.picture.memory import draw_memory
 from hybridalloc.report.picture.panels import panels
@@ -137,11 +138,12 @@ class _Column:
     def _write_title(self) -> None:
         """Three lines: the program and its time, the setting, and what stands out."""
         scene, write = self.scene, self.figure.text
-        write(self.left, 0.965, heading(scene), size=12, weight="bold", color=INK)
+        title = drawable(heading(scene))
+        write(self.left, 0.965, title, size=12, weight="bold", color=INK)
         write(self.right, 0.965, headline(scene), size=10.5, color=INK, ha="right")
         write(self.left, 0.942, "   ·   ".join(facts(scene)), size=8, color=FAINT)
         colour = WRONG if scene.violations else INK
-        write(self.left, 0.922, self.remark, size=7.5, color=colour)
+        write(self.left, 0.922, drawable(self.remark), size=7.5, color=colour)
 
     def _write_legend(self, upper: float) -> None:
         """What there is in this picture, and no more."""

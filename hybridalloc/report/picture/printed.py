@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import io
-import warnings
 from collections.abc import Callable
 
 import matplotlib
 from matplotlib.figure import Figure
 
+from hybridalloc.report.picture.fonts import any_weight, families
 from hybridalloc.report.picture.style import DOTS_PER_INCH, STYLE
 
 # No dates and versions, so that the same map gives the same bytes.
@@ -28,10 +28,9 @@ def printed(draw: Callable[[], Figure], suffix: str) -> bytes:
         suffix: One of ``PRINTED``.
     """
     stream = io.BytesIO()
-    with matplotlib.rc_context(), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*missing from font")
+    with matplotlib.rc_context(), any_weight():
         matplotlib.rcdefaults()  # whatever style the user has set
-        matplotlib.rcParams.update(STYLE)
+        matplotlib.rcParams.update({**STYLE, "font.family": families()})
         draw().savefig(
             stream, format=suffix[1:], dpi=DOTS_PER_INCH, metadata=METADATA[suffix]
         )

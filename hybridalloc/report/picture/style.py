@@ -15,7 +15,6 @@ from hybridalloc.report.picture.panels import Role
 from hybridalloc.report.picture.scene import Phase
 
 STYLE: Any = {  # matplotlib's types know each name by itself
-    "font.family": "DejaVu Sans",  # comes with matplotlib: alike everywhere
     "font.size": 8,
     "axes.linewidth": 0.6,
     "axes.labelsize": 8,
