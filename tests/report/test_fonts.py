@@ -44,9 +44,13 @@ def test_a_font_that_is_installed_shows_what_the_first_one_lacks(
     try:
         assert fonts.families() == ["DejaVu Sans", "STIXNonUnicode"]
         assert fonts.drawable(sign) == sign
-        figure = Figure()
-        figure.text(0, 0, sign)
-        assert printed(lambda: figure, ".png").startswith(b"\x89PNG")
+        assert printed(lambda: _page_of(sign), ".png").startswith(b"\x89PNG")
     finally:
         fonts.families.cache_clear()
         fonts._fonts.cache_clear()
+
+
+def _page_of(text: str) -> Figure:
+    figure = Figure()
+    figure.text(0, 0, text)
+    return figure
