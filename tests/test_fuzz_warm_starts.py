@@ -83,6 +83,8 @@ def test_an_answer_is_judged_against_its_warm_start(script: dict[str, Any]) -> N
     assert judge(case(script), nothing) == "no map"
     wrong = replace(answer(FASTER, FASTEST), time=1.0)
     assert judge(case(script), wrong) == "24.0 s, called 1.0 s"
+    late = replace(answer(FASTER, FASTEST), runtime=30.0)
+    assert judge(case(script), late) == "after 30.0 s"
 
 
 def test_the_first_fault_ends_it_with_an_error(
