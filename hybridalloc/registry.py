@@ -121,7 +121,8 @@ STRATEGIES: Mapping[str, Entry] = {
         # cpsat needs no bound of its own after lp's, and finds nothing in larger models
         # in this time; the last search is cold, to keep what is there.
         composition=(
-            "best(msa,greedy,belady)@30%>together(lp,search)@70%>"
+            "best(msa,together(greedy,belady))@20%>"
+            "together(lp,search(hottest=0.0003))@80%>"
             "cpsat(bound_share=0.0,most_literals=3000)@40%>windows@60%>"
             "search(hottest=1e-05)"
         ),
