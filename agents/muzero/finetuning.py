@@ -15,6 +15,7 @@ from hybridalloc.agents.muzero.session import Sitting, train
 from hybridalloc.agents.muzero.sources import Limit
 from hybridalloc.agents.muzero.training_config import CPU
 from hybridalloc.errors import UsageError
+from hybridalloc.interruption import Interruption
 from hybridalloc.io.json_format import read_map
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
@@ -36,6 +37,9 @@ def finetuned(
         run: Of the strategy; its seed is the training's.
         network: To begin with; stays as it is.
         steps: Of learning; fewer if half of the time is over.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C; the best map is reported before.
     """
     deadline = run.until(SHARE)
     bound_time_s = 0.0
@@ -51,9 +55,14 @@ def finetuned(
         except UsageError:  # nothing to decide
             return network, None
         limit = Limit(steps, deadline, run.is_over)
-        train(training, Sitting(limit, threads=run.workers), _say)
+        with Interruption() as interruption:
+            train(training, Sitting(limit, threads=run.workers), _say)
         found = folder.found / "000.json.gz"
         best = read_map(found, problem) if found.exists() else None
+        if interruption.happened:
+            if best is not None:
+                run.report(best)
+            raise KeyboardInterrupt
         return load_network(folder.weights), best
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from muzero_cases import TINY
 
-from hybridalloc import MemoryMap, Problem, solve
+from hybridalloc import MemoryMap, Problem, Run, solve
 from hybridalloc.agents.muzero.checkpoint import save_network
 from hybridalloc.agents.muzero.deciding import Decider, PolicyDecider, SearchDecider
+from hybridalloc.agents.muzero.learner import Learner
 from hybridalloc.agents.muzero.models import GameModel, LearnedModel, ModelKind
 from hybridalloc.agents.muzero.network import Network
 from hybridalloc.agents.muzero.observing import Observing
@@ -143,6 +146,26 @@ def test_the_agent_may_learn_the_program_first(problem: Problem, weights: str) -
     assert found.time is not None
     assert one.time is not None
     assert found.time <= one.time
+
+
+def test_ctrl_c_while_it_learns_ends_the_search_with_the_best_map(
+    problem: Problem, weights: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step, maps = Learner.step, list[MemoryMap]()
+
+    def pressed(*given: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        return step(*given)
+
+    monkeypatch.setattr(Learner, "step", pressed)
+    solver = MuZero(MuZeroConfig(weights, simulations=2, finetune=2))
+    with pytest.raises(KeyboardInterrupt):
+        solver.solve(problem, Run(iterations=4, report=maps.append))
+    assert len(maps) == 1
+    assert not check(problem, maps[0])
+    found = solve(problem, solver, iterations=4)
+    assert found.map == maps[0]
+    assert len(found.history) == 1
 
 
 def test_a_warm_start_is_never_lost(problem: Problem, weights: str) -> None:
