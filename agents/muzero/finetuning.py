@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 from hybridalloc.agents.muzero.checkpoint import load_network
 from hybridalloc.agents.muzero.network import Network
-from hybridalloc.agents.muzero.programs import BOUND_SHARE
+from hybridalloc.agents.muzero.programs import bound_time_s
 from hybridalloc.agents.muzero.run import begin_run
 from hybridalloc.agents.muzero.run_folder import RunFolder
 from hybridalloc.agents.muzero.session import Sitting, train
@@ -23,7 +23,7 @@ from hybridalloc.solver import Run
 
 SHARE = 0.5
 """Of the time, at most."""
-CONFIG = replace(CPU, demonstrations=None, validate_every=10**9, bound_time_s=0.0)
+CONFIG = replace(CPU, demonstrations=None, validate_every=10**9)
 """The agent's own games alone, without validations."""
 
 
@@ -42,10 +42,7 @@ def finetuned(
         KeyboardInterrupt: Ctrl-C; the best map is reported before.
     """
     deadline = run.until(SHARE)
-    bound_time_s = 0.0
-    if run.iterations is None and run.remaining_s < float("inf"):
-        bound_time_s = BOUND_SHARE * run.remaining_s
-    config = replace(CONFIG, network=network.config, bound_time_s=bound_time_s)
+    config = replace(CONFIG, network=network.config, bound_time_s=bound_time_s(run))
     with TemporaryDirectory() as path:
         folder = RunFolder(Path(path))
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -54,6 +55,16 @@ def scale_s(game: FastGame, bound_s: float) -> float:
     """
     slow_s = game.first.time_s
     return max(slow_s - bound_s, LEAST_SHARE * slow_s) or 1.0
+
+
+def bound_time_s(run: Run) -> float:
+    """Seconds for the lower bound in a run of a strategy.
+
+    None where its work is counted: how far they get would depend on the machine.
+    """
+    if run.iterations is not None:
+        return 0.0
+    return BOUND_S if math.isinf(run.deadline) else BOUND_SHARE * run.remaining_s
 
 
 def prepare(

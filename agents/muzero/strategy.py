@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,11 +16,12 @@ from hybridalloc.agents.muzero.model import Model
 from hybridalloc.agents.muzero.models import GameModel, LearnedModel, ModelKind
 from hybridalloc.agents.muzero.network import Network
 from hybridalloc.agents.muzero.observing import Observing
-from hybridalloc.agents.muzero.programs import BOUND_S, BOUND_SHARE, scale_s
+from hybridalloc.agents.muzero.programs import bound_time_s, scale_s
 from hybridalloc.agents.muzero.search import MOST_SIMULATIONS, SearchConfig
 from hybridalloc.bounds import lower_bound
 from hybridalloc.game.fast import FastGame
 from hybridalloc.game.listing import listing_s
+from hybridalloc.interruption import Interruption
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.ranges import require_within
@@ -150,5 +150,8 @@ def _bound_s(problem: Problem, run: Run) -> float:
     """Seconds that no map beats: as others have proven, or a bound of its own."""
     if run.bound:
         return run.bound
-    limit_s = BOUND_SHARE * run.remaining_s if run.deadline < math.inf else BOUND_S
-    return lower_bound(problem, time_limit=limit_s).seconds
+    with Interruption() as interruption:
+        bound = lower_bound(problem, time_limit=bound_time_s(run))
+    if interruption.happened:
+        raise KeyboardInterrupt
+    return bound.seconds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,12 @@ from hybridalloc.agents.muzero.models import GameModel, LearnedModel, ModelKind
 from hybridalloc.agents.muzero.network import Network
 from hybridalloc.agents.muzero.observing import Observing
 from hybridalloc.agents.muzero.play import play
-from hybridalloc.agents.muzero.programs import Entry, prepare
+from hybridalloc.agents.muzero.programs import (
+    BOUND_S,
+    Entry,
+    bound_time_s,
+    prepare,
+)
 from hybridalloc.agents.muzero.search import SearchConfig
 from hybridalloc.agents.muzero.strategy import (
     MuZero,
@@ -28,6 +34,7 @@ from hybridalloc.agents.muzero.strategy import (
     Policy,
     PolicyConfig,
 )
+from hybridalloc.bounds import Bound, lower_bound
 from hybridalloc.checker import check
 from hybridalloc.io.read import read_problem
 from hybridalloc.simulator import Simulator
@@ -166,6 +173,28 @@ def test_ctrl_c_while_it_learns_ends_the_search_with_the_best_map(
     found = solve(problem, solver, iterations=4)
     assert found.map == maps[0]
     assert len(found.history) == 1
+
+
+def test_a_bound_for_the_search_is_not_timed_where_games_are_counted(
+    problem: Problem, weights: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And Ctrl-C while it is looked for ends the whole search."""
+    limits_s = list[float]()
+
+    def pressed(problem: Problem, *, time_limit: float) -> Bound:
+        limits_s.append(time_limit)
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        return lower_bound(problem, time_limit=0.0)
+
+    monkeypatch.setattr("hybridalloc.agents.muzero.strategy.lower_bound", pressed)
+    solver = MuZero(MuZeroConfig(weights, model=ModelKind.GAME))
+    with pytest.raises(KeyboardInterrupt):
+        solver.solve(problem, Run(iterations=4))
+    assert limits_s == [0.0]
+    assert bound_time_s(Run(iterations=4, deadline=time.monotonic() + 60)) == 0.0
+    assert bound_time_s(Run(deadline=time.monotonic() + 60)) == pytest.approx(6, 0.1)
+    assert bound_time_s(Run()) == BOUND_S
 
 
 def test_a_warm_start_is_never_lost(problem: Problem, weights: str) -> None:
