@@ -69,13 +69,16 @@ def consult(
         names: As of ``names_in``.
         own: Further ones, called as the functions are.
         run: Of who asks: all named ones together may take ``ASKING_SHARE`` of the time
-            that is left; its seed and its limit on iterations are those of each.
+            that is left, and its seed is that of each. Where it counts iterations,
+            however many, each strategy has one, as when the agent was trained;
+            otherwise there is no limit on them.
 
     Raises:
         ValueError: What one says is no vote, or two have one name.
     """
     named, votes = tuple(names), list[tuple[str, ArrayLike]]()
-    run = replace(run, deadline=run.until(ASKING_SHARE))
+    counted = None if run.iterations is None else 1
+    run = replace(run, deadline=run.until(ASKING_SHARE), iterations=counted)
     for number, name in enumerate(named):
         deadline = run.until(1 / (len(named) - number))
         votes.append((name, _asked(game, name, replace(run, deadline=deadline))))

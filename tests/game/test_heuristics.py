@@ -51,6 +51,14 @@ def test_without_time_a_heuristic_drops_everything() -> None:
     assert (made.lines[3] == DROP).all()
 
 
+@pytest.mark.parametrize("iterations", [0, 50])
+def test_where_iterations_are_counted_each_strategy_has_one(iterations: int) -> None:
+    game = game_of(REAL)
+    one = consult(game, ("greedy", "belady"), (), Run(iterations=1))
+    made = consult(game, ("greedy", "belady"), (), Run(iterations=iterations))
+    assert made.votes.tolist() == one.votes.tolist()
+
+
 def test_what_stays_needs_no_copy() -> None:
     game = Game(LOOP_AND_CHAIN)
     served = {(0, 0): 0.5, (1, 0): 0.75, (1, 1): 0.25, (3, 0): 1.0}
