@@ -14,6 +14,7 @@ from hybridalloc.agents.muzero.deciding import PolicyDecider, SearchDecider
 from hybridalloc.agents.muzero.model import Model
 from hybridalloc.agents.muzero.models import GameModel, LearnedModel
 from hybridalloc.agents.muzero.observing import Observing
+from hybridalloc.agents.muzero.perception import Seen
 from hybridalloc.agents.muzero.prior import LEAST_LOGIT, mixed, trust_of, votes_at
 from hybridalloc.agents.muzero.search import SearchConfig
 from hybridalloc.game import Action, Game, advice
@@ -76,12 +77,16 @@ def test_with_weight_0_the_votes_change_nothing() -> None:
     game = Game(LOOPING)
     one = advised(game, [DROP] * len(game.steps)).begin()
     seen = Observing(OBSERVED).observe([one])
-    without = PolicyDecider(made, random, 0.0).decide([one], seen, np.zeros(1))
     with torch.inference_mode():
-        roots = LearnedModel(made, 0.0).begin([one], seen, 0)
-    own = np.where(roots.masks, roots.logits, -np.inf)
-    policy = np.exp(own) / np.exp(own).sum()
-    assert without.policies == pytest.approx(policy)
+        state = made.represent(Seen.of(seen, made.device))
+        logits = made.predict(state).policy_logits
+    own = logits.masked_fill(torch.tensor(~one.mask()), -torch.inf).softmax(-1).numpy()
+    without, some = (
+        PolicyDecider(made, random, x).decide([one], seen, np.zeros(1)).policies
+        for x in (0.0, 0.5)
+    )
+    assert without == pytest.approx(own, abs=1e-6)
+    assert some[0, DROP] == pytest.approx(0.5 + 0.5 * own[0, DROP], abs=1e-6)
 
 
 def test_votes_are_mixed_in_by_their_weight() -> None:
