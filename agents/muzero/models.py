@@ -15,6 +15,7 @@ from hybridalloc.agents.muzero.observing import Observations, Observing
 from hybridalloc.agents.muzero.perception import Seen
 from hybridalloc.agents.muzero.prior import LEAST_LOGIT, mixed, trust_of, votes_at
 from hybridalloc.arrays import Floats, Ints
+from hybridalloc.game import Action
 from hybridalloc.game.fast import FastGame, Position
 
 
@@ -78,9 +79,9 @@ class Evaluator:
 class LearnedModel:
     """The learned model, as in MuZero: only roots are observed.
 
-    Below them every action is allowed and nothing is the end; the network is to have
-    learned that what is not legal is not to be taken, and that after the end nothing
-    is earned.
+    Below them every action is allowed, options where heuristics may be followed, and
+    nothing is the end; the network is to have learned that what is not legal is not to
+    be taken, and that after the end nothing is earned.
     """
 
     def __init__(self, network: Network, prior: float | None = None) -> None:
@@ -138,7 +139,6 @@ class LearnedModel:
         state, reward_logits = self._network.dynamics(before, at[2])
         self._states[at[0], at[3]] = state
         count, prediction = len(games), self._network.predict(state)
-        masks = np.ones((count, self._network.config.actions), np.bool_)
         playing = [self._games[i] for i in games.tolist()]
         steps = self._steps[games, parents].tolist()
         each = zip(playing, steps, actions.tolist(), strict=True)
@@ -147,8 +147,16 @@ class LearnedModel:
         return Expansion(
             rewards=_numbers(self._network.rewards.decode(reward_logits)),
             terminal=np.zeros(count, np.bool_),
-            evaluation=self._evaluator.evaluation(prediction, masks, playing, after),
+            evaluation=self._evaluator.evaluation(
+                prediction, self._allowed(playing), playing, after
+            ),
         )
+
+    def _allowed(self, games: Sequence[FastGame]) -> Bools:
+        """(K, A): the three actions, and options of advice that may be followed."""
+        allowed = np.ones((len(games), self._network.config.actions), np.bool_)
+        allowed[:, len(Action) :] = [[x.game.advice.may_be_followed] for x in games]
+        return allowed
 
 
 class GameModel:

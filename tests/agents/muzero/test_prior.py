@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -11,12 +13,14 @@ from torch import Tensor
 
 from hybridalloc.agents.muzero.config import NetworkConfig
 from hybridalloc.agents.muzero.deciding import PolicyDecider, SearchDecider
-from hybridalloc.agents.muzero.model import Model
+from hybridalloc.agents.muzero.model import Expansion, Model
 from hybridalloc.agents.muzero.models import GameModel, LearnedModel
+from hybridalloc.agents.muzero.network import Network
 from hybridalloc.agents.muzero.observing import Observing
 from hybridalloc.agents.muzero.perception import Seen
 from hybridalloc.agents.muzero.prior import LEAST_LOGIT, mixed, trust_of, votes_at
 from hybridalloc.agents.muzero.search import SearchConfig
+from hybridalloc.arrays import Ints
 from hybridalloc.game import Action, Game, advice
 from hybridalloc.game.fast import FastGame, Position
 from hybridalloc.game.observation import ObservationConfig
@@ -111,6 +115,31 @@ def test_gradients_of_mixed_policies_are_finite(weight: float) -> None:
     if 0 < weight < 1:
         assert trust.grad is not None
         assert trust.grad.isfinite().all()
+
+
+class Watched(LearnedModel):
+    """Remembers the actions that were imagined."""
+
+    def __init__(self, network: Network) -> None:
+        super().__init__(network)
+        self.imagined = set[int]()
+
+    def expand(
+        self, games: Ints, parents: Ints, actions: Ints, nodes: Ints
+    ) -> Expansion:
+        self.imagined.update(actions.tolist())
+        return super().expand(games, parents, actions, nodes)
+
+
+@pytest.mark.parametrize("may_be_followed", [False, True])
+def test_options_are_imagined_where_they_may_be_followed(may_be_followed: bool) -> None:
+    made, game = network(0, SIZES), Game(LOOPING)
+    given = advice([("h", [STAY] * len(game.steps))], len(game.steps))
+    given = replace(given, may_be_followed=may_be_followed)
+    model, random = Watched(made), np.random.default_rng(0)
+    decider = SearchDecider(made, model, SearchConfig(simulations=32), random)
+    decided(FastGame(game.advised(given)), decider)
+    assert (max(model.imagined) >= len(Action)) == may_be_followed
 
 
 def test_votes_for_what_is_illegal_go_to_others() -> None:
