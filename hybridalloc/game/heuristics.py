@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Protocol
@@ -61,8 +62,9 @@ def consult(
 ) -> Advice:
     """What heuristics say of a game.
 
-    Each named one has an equal share of the time that is left as it begins; one that
-    has no answer by then would drop everything.
+    Each named one has an equal share of the time that is left as it begins. One that
+    has no answer by then is left out; without a deadline it would drop everything, so
+    that every game has as many.
 
     Args:
         game: What is played.
@@ -80,8 +82,10 @@ def consult(
     counted = None if run.iterations is None else 1
     run = replace(run, deadline=run.until(ASKING_SHARE), iterations=counted)
     for number, name in enumerate(named):
-        deadline = run.until(1 / (len(named) - number))
-        votes.append((name, _asked(game, name, replace(run, deadline=deadline))))
+        limited = replace(run, deadline=run.until(1 / (len(named) - number)))
+        line = _asked(game, name, limited)
+        if line is not None or math.isinf(run.deadline):
+            votes.append((name, _dropping(game) if line is None else line))
     votes += [(x.__name__, x(game)) for x in own]
     return advice(votes, len(game.steps))
 
@@ -108,14 +112,27 @@ def votes_of(game: Game, served: Mapping[tuple[int, int], float]) -> Floats:
     return votes
 
 
-def _asked(game: Game, name: str, run: Run) -> ArrayLike:
-    """What a named heuristic says."""
+def _asked(game: Game, name: str, run: Run) -> ArrayLike | None:
+    """What a named heuristic says, if it has an answer.
+
+    A map that serves nothing is no answer once the time is over: strategies begin
+    with it.
+    """
     if name == RELAXATION:
-        return votes_of(game, relaxed_serving(game.problem, run.deadline))
+        served = relaxed_serving(game.problem, run.deadline)
+        return votes_of(game, served) if served else None
     maps: list[MemoryMap] = []
     given = replace(run, warm_start=None, report=maps.append)
     try:
         found = as_solver(name).solve(game.problem, given).map
     except TimeoutError:
         found = maps[-1] if maps else None
-    return line_of(game, game.memory_map(game.fixed) if found is None else found)
+    if found is None:
+        return None
+    line = line_of(game, found)
+    return None if run.expired and (line == Action.DROP).all() else line
+
+
+def _dropping(game: Game) -> ArrayLike:
+    """(steps,): everything in slow memory."""
+    return np.full(len(game.steps), Action.DROP)

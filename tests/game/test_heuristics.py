@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from game_cases import COPY, DROP, LOOP_AND_CHAIN, STAY, game_of
 
+from hybridalloc.arrays import Ints
 from hybridalloc.errors import UsageError
-from hybridalloc.game import Game
+from hybridalloc.game import Action, Game, heuristics
 from hybridalloc.game.fast import FastGame
 from hybridalloc.game.heuristics import USUAL, consult, names_in, votes_of
 from hybridalloc.game.playback import playback
@@ -44,11 +45,30 @@ def test_the_relaxation_votes_in_parts() -> None:
     assert (made.votes[0, :, DROP] < 0.5).any()
 
 
-def test_without_time_a_heuristic_drops_everything() -> None:
+def test_who_has_no_answer_in_time_is_left_out() -> None:
     game = game_of(REAL)
-    made = consult(game, USUAL, (), Run(deadline=time.monotonic()))
-    assert made.names == ("msa", "greedy", "belady", "relaxation")
-    assert (made.lines[3] == DROP).all()
+    stay = np.zeros(len(game.steps), np.int64)
+
+    def own(_: Game) -> Ints:
+        return stay
+
+    late = Run(deadline=time.monotonic())
+    made = consult(game, USUAL, (own,), late)
+    assert made.names == ("own",)
+    assert made.lines.tolist() == [stay.tolist()]
+    none = FastGame(game.advised(consult(game, USUAL, (), late)))
+    assert none.actions == len(Action)
+
+
+def test_who_has_no_answer_without_a_deadline_drops_everything(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """So that a network that is trained sees as many heuristics of every program."""
+    nothing = dict[tuple[int, int], float]()
+    monkeypatch.setattr(heuristics, "relaxed_serving", lambda *_: nothing)
+    made = consult(game_of(REAL), ("slow", "relaxation"), (), Run())
+    assert made.names == ("slow", "relaxation")
+    assert (made.lines == DROP).all()
 
 
 @pytest.mark.parametrize("iterations", [0, 50])

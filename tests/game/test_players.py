@@ -44,7 +44,15 @@ from hybridalloc.baselines.play.greedy_play import PREFERRED, GreedyPlayer
 from hybridalloc.baselines.play.random_play import RandomPlayer
 from hybridalloc.compose import Strategy, as_solver
 from hybridalloc.errors import UsageError
-from hybridalloc.game import Action, Game, GameConfig, Option, State, advice
+from hybridalloc.game import (
+    Action,
+    Game,
+    GameConfig,
+    Option,
+    State,
+    advice,
+    heuristics,
+)
 from hybridalloc.game.copying import TOLERANCE
 from hybridalloc.game.fast import FastGame, Position
 from hybridalloc.game.heuristics import USUAL
@@ -147,6 +155,20 @@ def test_heuristics_take_a_part_of_the_time_and_none_that_has_passed(
     assert reported(player, given, Run(deadline=begin)) == [SLOW]
     assert len(reported(player, given, Run(deadline=begin + 3))) > 1
     assert time.monotonic() - begin < 9
+
+
+@pytest.mark.parametrize("name", ["random-play", "greedy-play"])
+def test_without_any_answer_the_plain_game_is_played(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(heuristics, "ASKING_SHARE", 0.0)
+    given, asked = NAMED["more than fits"], "greedy+belady+relaxation"
+    run = Run(iterations=20, seed=3, deadline=time.monotonic() + 60)
+    found = [
+        as_solver(text).solve(given, run).map
+        for text in (name, f"{name}(heuristics={asked})")
+    ]
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("kind", [RandomPlayConfig, GreedyPlayConfig])

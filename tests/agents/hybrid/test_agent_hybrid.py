@@ -10,7 +10,7 @@ import pytest
 from hybridalloc.agents.hybrid.agent import AgentHybrid, AgentHybridConfig
 from hybridalloc.agents.muzero.programs import EXTENDED
 from hybridalloc.errors import UsageError
-from hybridalloc.game import Action, Game
+from hybridalloc.game import Action, Game, heuristics
 from hybridalloc.game.fast import FastGame
 from hybridalloc.game.heuristics import USUAL, consult
 from hybridalloc.io.read import read_problem
@@ -68,6 +68,17 @@ def test_ones_own_heuristic_may_be_followed() -> None:
 def test_without_heuristics_it_plays_the_three_actions() -> None:
     found = solve(REAL, 'agent-hybrid(heuristics="",batch=4)', iterations=8)
     assert found.map is not None
+
+
+def test_without_any_answer_it_plays_the_three_actions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(heuristics, "ASKING_SHARE", 0.0)
+    plain, asked = (
+        solve(REAL, f"agent-hybrid({x}batch=4)", iterations=8, time_limit=120)
+        for x in ('heuristics="",', "heuristics=greedy+belady,")
+    )
+    assert asked.map == plain.map
 
 
 @pytest.mark.parametrize(
