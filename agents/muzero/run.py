@@ -196,6 +196,6 @@ def _prepared(
             fixed(problem)
         except ValueError:  # no place is found for what is pinned
             continue
-        entry = prepare(replace(problem, compiler_map=None), bound_s, names)
+        entry = prepare(problem, bound_s, names)
         if entry.game.game.steps:
             yield entry

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -39,7 +39,10 @@ class Step:
 
 
 class Game:
-    """The game of a problem: what never changes while it is played."""
+    """The game of a problem: what never changes while it is played.
+
+    Whoever plays it, or is asked about it, does not see the compiler's own answer.
+    """
 
     def __init__(
         self,
@@ -58,7 +61,7 @@ class Game:
         Raises:
             ValueError: A pinned buffer has no allocation in ``fixed``.
         """
-        self.problem = problem
+        self.problem = _without_answer(problem)
         self.config = config
         self.loops = Loops(problem.program)
         self.growth = grow(problem)
@@ -112,6 +115,13 @@ class Game:
     def use(self, step: Step) -> int:
         """The access of a step, counted over all buffers."""
         return self.growth.first_use[step.buffer] + step.use
+
+
+def _without_answer(problem: Problem) -> Problem:
+    """The problem, less the compiler's own answer if it carries that."""
+    if problem.compiler_map is None:
+        return problem
+    return replace(problem, compiler_map=None)
 
 
 def _steps(problem: Problem) -> tuple[Step, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +13,12 @@ from game_cases import COPY, DROP, LOOP_AND_CHAIN, STAY, game_of
 from hybridalloc.arrays import Ints
 from hybridalloc.errors import UsageError
 from hybridalloc.game import Action, Game, heuristics
+from hybridalloc.game.environment import MallocGame
 from hybridalloc.game.fast import FastGame
 from hybridalloc.game.heuristics import USUAL, consult, names_in, votes_of
 from hybridalloc.game.playback import playback
 from hybridalloc.io.read import read_problem
+from hybridalloc.problem import Problem
 from hybridalloc.solver import Run
 from hybridalloc.solving import solve
 
@@ -53,10 +56,10 @@ def test_who_has_no_answer_in_time_is_left_out() -> None:
         return stay
 
     late = Run(deadline=time.monotonic())
-    made = consult(game, USUAL, (own,), late)
+    made = consult(game, USUAL[1:], (own,), late)
     assert made.names == ("own",)
     assert made.lines.tolist() == [stay.tolist()]
-    none = FastGame(game.advised(consult(game, USUAL, (), late)))
+    none = FastGame(game.advised(consult(game, USUAL[1:], (), late)))
     assert none.actions == len(Action)
 
 
@@ -108,6 +111,22 @@ def test_ones_own_heuristic_votes_by_its_name() -> None:
     made = consult(game, (), (large_ones,), Run())
     assert made.names == ("large_ones",)
     assert set(made.lines[0].tolist()) <= {STAY, COPY, DROP}
+
+
+def test_nobody_who_is_asked_sees_the_compilers_answer() -> None:
+    assert REAL.compiler_map is not None
+    game, seen = Game(REAL), list[Problem]()
+
+    def own(game: Game) -> list[int]:
+        seen.append(game.problem)
+        return [DROP] * len(game.steps)
+
+    consult(game, (), (own,), Run())
+    assert seen == [replace(REAL, compiler_map=None)]
+    with pytest.raises(UsageError, match="does not carry the compiler's answer"):
+        consult(game, ("replay",), (), Run())
+    with pytest.raises(UsageError, match="does not carry the compiler's answer"):
+        MallocGame([REAL], heuristics="replay")
 
 
 def test_names_are_of_strategies_or_the_relaxation() -> None:

@@ -65,6 +65,12 @@ def test_ones_own_heuristic_may_be_followed() -> None:
     assert len(asked) == 1
 
 
+def test_the_compilers_answer_cannot_be_followed() -> None:
+    assert REAL.compiler_map is not None
+    with pytest.raises(UsageError, match="does not carry the compiler's answer"):
+        solve(REAL, "agent-hybrid(heuristics=replay)", iterations=1)
+
+
 def test_without_heuristics_it_plays_the_three_actions() -> None:
     found = solve(REAL, 'agent-hybrid(heuristics="",batch=4)', iterations=8)
     assert found.map is not None
