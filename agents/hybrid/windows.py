@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hybridalloc.agents.hybrid.proposing import Doubt
-from hybridalloc.agents.muzero.adapting import adapted
-from hybridalloc.agents.muzero.strategy import network_of
+from hybridalloc.agents.muzero.strategy import plain_network_of
 from hybridalloc.problem import Problem
 from hybridalloc.ranges import require_within
 from hybridalloc.registry import get_solver
@@ -37,6 +36,6 @@ class AgentWindows:
 
     def solve(self, problem: Problem, run: Run) -> Outcome:
         """Improve a map window by window."""
-        network = adapted(network_of(self.config.weights), ())
+        network = plain_network_of(self.config.weights)
         proposer = Doubt(network, self.config.positions)
         return get_solver("windows", proposer=proposer).solve(problem, run)

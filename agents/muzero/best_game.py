@@ -17,14 +17,11 @@ from hybridalloc.agents.muzero.programs import EXTENDED
 from hybridalloc.agents.muzero.threads import threads
 from hybridalloc.agents.muzero.variations import Variations, ends
 from hybridalloc.game import Game
-from hybridalloc.game.best import BestMap
 from hybridalloc.game.fast import FastGame, Position
-from hybridalloc.game.fixing import fixed
-from hybridalloc.game.listing import listing_s
 from hybridalloc.game.playback import playback
+from hybridalloc.game.playing import best_played
 from hybridalloc.problem import Problem
-from hybridalloc.simulator import Simulator
-from hybridalloc.solver import UNANSWERED, Outcome, Run
+from hybridalloc.solver import Outcome, Run
 
 EPISODES = 256
 """Games where neither a deadline nor their number is given."""
@@ -53,30 +50,23 @@ def best_game(
         batch: Games side by side.
         team_of: Asks heuristics about a game, if it will, and says who plays.
     """
-    try:
-        pins = fixed(problem)
-    except ValueError:
-        return UNANSWERED
-    best = BestMap(Simulator(problem), run, pins)
-    if run.warm_start is not None:
-        best.start_from(run.warm_start)
-    if run.expired or listing_s(problem) >= run.remaining_s:
-        return Outcome(best.map)
-    plain = Game(problem, EXTENDED, pins)
-    if not plain.steps:
-        return Outcome(best.map)
-    team = team_of(plain)
+
+    def games(game: Game) -> Iterator[Position]:
+        return _played(team_of(game), run, batch)
+
+    return best_played(problem, EXTENDED, run, games)
+
+
+def _played(team: Team, run: Run, batch: int) -> Iterator[Position]:
+    """The ends of games, of which the best is varied."""
     game = FastGame(team.game)
     variations = Variations(game, np.random.default_rng(run.seed))
-    for end in _played(game, variations, run, batch, team):
-        best.offer(end)
+    for end in _ends(game, variations, run, batch, team):
+        yield end
         variations.offer(end)
-        if run.is_met(best.seconds):
-            break
-    return Outcome(best.map)
 
 
-def _played(
+def _ends(
     game: FastGame, variations: Variations, run: Run, batch: int, team: Team
 ) -> Iterator[Position]:
     """The ends of games: of those that need no network, and then of others."""

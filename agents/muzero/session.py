@@ -8,13 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-
 from hybridalloc.agents.muzero.actors import actors
 from hybridalloc.agents.muzero.run import Run, Say
 from hybridalloc.agents.muzero.run_folder import RunFolder
 from hybridalloc.agents.muzero.settings import require_device
 from hybridalloc.agents.muzero.sources import Limit, SelfPlay
+from hybridalloc.agents.muzero.threads import threads
 from hybridalloc.agents.muzero.training import Training
 from hybridalloc.errors import UsageError
 from hybridalloc.io.json_format import write_map
@@ -48,17 +47,13 @@ def train(run: Run, sitting: Sitting, say: Say) -> dict[str, Any]:
         KeyboardInterrupt: Ctrl-C before anything was learned.
     """
     require_device(run.config.device)
-    before = torch.get_num_threads()
-    torch.set_num_threads(sitting.threads)
-    try:
+    with threads(sitting.threads):
         training = Training(run, say)
         if sitting.actors == 0:
             training.train(sitting.limit, SelfPlay())
         else:
             with actors(run.folder, sitting.actors) as source:
                 training.train(sitting.limit, source)
-    finally:
-        torch.set_num_threads(before)
     return {**_summary(training), "times_s": _found(training)}
 
 

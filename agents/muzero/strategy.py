@@ -83,7 +83,7 @@ class Policy:
 
     def solve(self, problem: Problem, run: Run) -> Outcome:
         """Play games side by side until the run is over."""
-        network = _network(self.config.weights)
+        network = plain_network_of(self.config.weights)
         random = np.random.default_rng(run.seed)
         decider = PolicyDecider(network, random)
         batch = self.config.batch
@@ -104,7 +104,7 @@ class MuZero:
 
     def solve(self, problem: Problem, run: Run) -> Outcome:
         """Play games side by side until the run is over."""
-        network = _network(self.config.weights)
+        network = plain_network_of(self.config.weights)
         if self.config.finetune and listing_s(problem) < run.remaining_s:
             network, known = finetuned(problem, run, network, self.config.finetune)
             run = _starting(problem, run, known)
@@ -141,8 +141,8 @@ def network_of(weights: str) -> Network:
     return load_network(Path(weights) if weights else SHIPPED)
 
 
-def _network(weights: str) -> Network:
-    """Weights as they play without heuristics."""
+def plain_network_of(weights: str) -> Network:
+    """The same, as it plays without heuristics."""
     return adapted(network_of(weights), ())
 
 

@@ -7,16 +7,13 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Protocol
 
-from hybridalloc.baselines.plan import pinned_map
 from hybridalloc.game import Game, GameConfig
-from hybridalloc.game.best import BestMap
 from hybridalloc.game.fast import FastGame, Position
 from hybridalloc.game.heuristics import consult, names_in
-from hybridalloc.game.listing import listing_s
 from hybridalloc.game.playback import playback
+from hybridalloc.game.playing import best_played
 from hybridalloc.problem import Problem
-from hybridalloc.simulator import Simulator
-from hybridalloc.solver import UNANSWERED, Outcome, Run
+from hybridalloc.solver import Outcome, Run
 
 EPISODES = 1000
 """Episodes where neither a deadline nor their number is given."""
@@ -52,26 +49,16 @@ def best_episode(
         run: Limits, seed and warm start.
         players: Who plays.
     """
-    fixed = pinned_map(problem)
-    if fixed is None:
-        return UNANSWERED
-    best = BestMap(Simulator(problem), run, fixed)
-    if run.warm_start is not None:
-        best.start_from(run.warm_start)
-    if not run.expired and listing_s(problem) < run.remaining_s:
-        game = Game(problem, config, fixed)
-        game = game.advised(consult(game, names_in(heuristics), (), run))
-        for end in _ends(FastGame(game), run, players):
-            best.offer(end)
-            if run.is_met(best.seconds):
-                break
-    return Outcome(best.map)
+
+    def games(game: Game) -> Iterator[Position]:
+        asked = consult(game, names_in(heuristics), (), run)
+        return _ends(FastGame(game.advised(asked)), run, players)
+
+    return best_played(problem, config, run, games)
 
 
 def _ends(game: FastGame, run: Run, players: Players) -> Iterator[Position]:
     """The ends of all episodes; one that the run leaves no time for is given up."""
-    if not game.game.steps:
-        return
     if run.warm_start is not None:
         yield playback(game, run.warm_start)
     limit = run.iterations
