@@ -33,9 +33,9 @@ def best_played(
             any, and something to decide on.
     """
     try:
-        pins = fixed(problem)
+        pins = fixed(problem, run.deadline)
     except ValueError:
-        return UNANSWERED
+        return UNANSWERED if run.warm_start is None else Outcome(run.warm_start)
     best = BestMap(Simulator(problem), run, pins)
     if run.warm_start is not None:
         best.start_from(run.warm_start)
