@@ -17,9 +17,9 @@ from hybridalloc.agents.muzero.programs import EXTENDED
 from hybridalloc.agents.muzero.threads import threads
 from hybridalloc.agents.muzero.variations import Variations, ends
 from hybridalloc.game import Game
-from hybridalloc.game.fast import FastGame, Position
+from hybridalloc.game.fast import FastGame
 from hybridalloc.game.playback import playback
-from hybridalloc.game.playing import best_played
+from hybridalloc.game.playing import Played, best_played
 from hybridalloc.problem import Problem
 from hybridalloc.solver import Outcome, Run
 
@@ -51,27 +51,27 @@ def best_game(
         team_of: Asks heuristics about a game, if it will, and says who plays.
     """
 
-    def games(game: Game) -> Iterator[Position]:
+    def games(game: Game) -> Iterator[Played]:
         return _played(team_of(game), run, batch)
 
     return best_played(problem, EXTENDED, run, games)
 
 
-def _played(team: Team, run: Run, batch: int) -> Iterator[Position]:
-    """The ends of games, of which the best is varied."""
+def _played(team: Team, run: Run, batch: int) -> Iterator[Played]:
+    """Games, of which the best is varied."""
     game = FastGame(team.game)
     variations = Variations(game, np.random.default_rng(run.seed))
-    for end in _ends(game, variations, run, batch, team):
-        yield end
-        variations.offer(end)
+    for played in _each(game, variations, run, batch, team):
+        yield played
+        variations.offer(played.end)
 
 
-def _ends(
+def _each(
     game: FastGame, variations: Variations, run: Run, batch: int, team: Team
-) -> Iterator[Position]:
-    """The ends of games: of those that need no network, and then of others."""
+) -> Iterator[Played]:
+    """Those that need no network, and then others."""
     if run.warm_start is not None:
-        yield playback(game, run.warm_start)
+        yield Played(playback(game, run.warm_start))
     yield from openings(game, lambda: run.expired)
     most = run.iterations
     if most is None and run.deadline == math.inf:
@@ -80,4 +80,5 @@ def _ends(
     observing = Observing(team.network.config.observation)
     decider = team.decider(game)
     with threads(run.workers):
-        yield from ends(games, batch, decider, observing, lambda: run.expired)
+        for end in ends(games, batch, decider, observing, lambda: run.expired):
+            yield Played(end)

@@ -50,7 +50,7 @@ def demonstrate(
         observing: Observes what is played.
     """
     played = playback(entry.game, memory_map)
-    games = (played, *openings(entry.game, lambda: False))
+    games = (played, *(x.end for x in openings(entry.game, lambda: False)))
     best = min(games, key=lambda x: x.time_s)
     actions = np.array(best.taken, np.int8)
     return imitable(entry, index, actions, observing, is_demonstration=True)

@@ -10,14 +10,15 @@ import numpy as np
 from hybridalloc.arrays import Ints
 from hybridalloc.game.action import Action
 from hybridalloc.game.fast import FastGame, Position
+from hybridalloc.game.playing import Played
 
 AT_A_TIME = 128
 """Steps that are followed before anybody asks whether the time is over, or whether it
 is worth going on."""
 
 
-def openings(game: FastGame, is_over: Callable[[], bool]) -> Iterator[Position]:
-    """The ends of games that need no network.
+def openings(game: FastGame, is_over: Callable[[], bool]) -> Iterator[Played]:
+    """Games that need no network.
 
     The eager game, and for each heuristic the one that follows it all the time.
 
@@ -25,10 +26,12 @@ def openings(game: FastGame, is_over: Callable[[], bool]) -> Iterator[Position]:
         game: Of the program.
         is_over: Asked now and then; then they are given up.
     """
-    followed = (_followed(game, x, is_over) for x in game.game.advice.followed)
-    for end in chain([eager(game, is_over)], followed):
-        if end.is_terminal:
-            yield end
+    advice = game.game.advice  # without lines if nobody may be followed
+    each = zip(advice.names, advice.followed, strict=False)
+    followed = (Played(_followed(game, x, is_over), name) for name, x in each)
+    for played in chain([Played(eager(game, is_over))], followed):
+        if played.end.is_terminal:
+            yield played
 
 
 def eager(game: FastGame, is_over: Callable[[], bool]) -> Position:

@@ -40,8 +40,8 @@ def refined(
     variations, found = Variations(entry.game, random), None
     variations.offer(best.end(entry))
     for opening in openings(entry.game, lambda: False):
-        if variations.offer(opening):
-            found = opening
+        if variations.offer(opening.end):
+            found = opening.end
     games = islice(variations.games(), count)
     for end in ends(games, SIDE_BY_SIDE, decider, observing, lambda: False):
         if variations.offer(end):

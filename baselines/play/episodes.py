@@ -11,7 +11,7 @@ from hybridalloc.game import Game, GameConfig
 from hybridalloc.game.fast import FastGame, Position
 from hybridalloc.game.heuristics import consult, names_in
 from hybridalloc.game.playback import playback
-from hybridalloc.game.playing import best_played
+from hybridalloc.game.playing import Played, best_played
 from hybridalloc.problem import Problem
 from hybridalloc.solver import Outcome, Run
 
@@ -50,9 +50,9 @@ def best_episode(
         players: Who plays.
     """
 
-    def games(game: Game) -> Iterator[Position]:
+    def games(game: Game) -> Iterator[Played]:
         asked = consult(game, names_in(heuristics), (), run)
-        return _ends(FastGame(game.advised(asked)), run, players)
+        return map(Played, _ends(FastGame(game.advised(asked)), run, players))
 
     return best_played(problem, config, run, games)
 

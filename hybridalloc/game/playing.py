@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from typing import NamedTuple
 
 from hybridalloc.game.best import BestMap
 from hybridalloc.game.config import GameConfig
@@ -15,11 +17,19 @@ from hybridalloc.simulator import Simulator
 from hybridalloc.solver import UNANSWERED, Outcome, Run
 
 
+class Played(NamedTuple):
+    """A game that has ended."""
+
+    end: Position
+    follows: str | None = None
+    """The heuristic that is followed all the way, if any: its map is that one's."""
+
+
 def best_played(
     problem: Problem,
     config: GameConfig,
     run: Run,
-    games: Callable[[Game], Iterable[Position]],
+    games: Callable[[Game], Iterable[Played]],
 ) -> Outcome:
     """Play until the run is over, or all games are played; the best map of all.
 
@@ -42,8 +52,9 @@ def best_played(
     if run.expired or listing_s(problem) >= run.remaining_s:
         return Outcome(best.map)
     game = Game(problem, config, pins)
-    for end in games(game) if game.steps else ():
-        best.offer(end)
+    for end, follows in games(game) if game.steps else ():
+        with nullcontext() if follows is None else run.credit(follows):
+            best.offer(end)
         if run.is_met(best.seconds):
             break
     return Outcome(best.map)

@@ -45,6 +45,15 @@ def test_games_with_options_find_more_than_the_openings() -> None:
     assert time_s(given, 40) < time_s(given, 0)
 
 
+def test_who_is_followed_all_the_way_has_found_it() -> None:
+    strategy = "agent-hybrid(heuristics=greedy+belady)"
+    finders = [x.found_by for x in solve(REAL, strategy, iterations=0).history]
+    assert finders[0] == strategy  # all in slow memory, and the eager game
+    assert finders[-1] in ("greedy", "belady")
+    voting = solve(REAL, strategy[:-1] + ",options=false)", iterations=8)
+    assert not {"greedy", "belady"} & {x.found_by for x in voting.history}
+
+
 @pytest.mark.parametrize("simulations", [0, 3])
 def test_the_same_seed_finds_the_same_map(simulations: int) -> None:
     strategy = f"agent-hybrid(simulations={simulations},batch=4)"
