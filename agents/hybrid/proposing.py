@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -34,7 +35,7 @@ class Doubt:
 
     The map is played back, and the network evaluates positions on the way. An access
     counts by the standard deviation of its value there. If there was no time for that
-    once, there is no proposal any more.
+    once, the doubt along the map before is all there is from then on.
     """
 
     def __init__(self, network: Network, positions: int) -> None:
@@ -46,38 +47,43 @@ class Doubt:
                 them is interpolated.
         """
         self._network, self._positions = network, positions
+        self._problem: Problem | None = None
         self._game: FastGame | None = None
+        """Of the problem, if there was time for it and there is something to play."""
+        self._found = np.zeros(0)
+        """What it proposed last."""
         self._is_late = False
 
     def __call__(self, problem: Problem, memory_map: MemoryMap, run: Run) -> Floats:
         """(T,): the doubt, summed over the accesses of each instruction."""
-        found = np.zeros(len(problem.program))
         own = replace(run, deadline=run.until(SHARE))
-        if self._is_late or listing_s(problem) >= own.remaining_s:
-            return found
-        game = self._game_of(problem)
-        if game is None:
-            return found
-        steps = game.game.steps
+        if self._problem is not problem:
+            self._begin(problem, own)
+        if self._game is None or self._is_late:
+            return self._found
+        steps = self._game.game.steps
         at = spread(len(steps), self._positions)
+        line = playback(self._game, memory_map).line
         try:
             with threads(run.workers):
-                doubts = self._doubts(game, playback(game, memory_map).line, at, own)
+                doubts = self._doubts(self._game, line, at, own)
         except TimeoutError:
             self._is_late = True
-            return found
+            return self._found
         every = np.interp(np.arange(len(steps)), at, doubts)
-        np.add.at(found, [x.instruction for x in steps], every)
-        return found
+        self._found = np.zeros(len(problem.program))
+        np.add.at(self._found, [x.instruction for x in steps], every)
+        return self._found
 
-    def _game_of(self, problem: Problem) -> FastGame | None:
-        """The game of a problem, if it can be played and has any steps."""
-        if self._game is None or self._game.game.problem is not problem:
-            try:
-                self._game = FastGame(Game(problem, EXTENDED, fixed(problem)))
-            except ValueError:
-                return None
-        return self._game if self._game.game.steps else None
+    def _begin(self, problem: Problem, run: Run) -> None:
+        """Make the game of a problem, if it can be played and there is time for it."""
+        self._problem, self._game = problem, None
+        self._found = np.zeros(len(problem.program))
+        if listing_s(problem) >= run.remaining_s:
+            return
+        with suppress(ValueError):
+            game = Game(problem, EXTENDED, fixed(problem, run.deadline))
+            self._game = FastGame(game) if game.steps else None
 
     @torch.inference_mode()
     def _doubts(self, game: FastGame, line: Ints, at: Ints, run: Run) -> Floats:

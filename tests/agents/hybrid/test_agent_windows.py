@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from named_problems import NAMED, PINS_THAT_DO_NOT_FIT, W, reads
+from named_problems import FASTEST, NAMED, PINS_THAT_DO_NOT_FIT, W, reads
 from named_problems import problem as problem_of
 
 from hybridalloc import MemoryMap, Problem, Run, solve
+from hybridalloc.agents.hybrid import proposing
 from hybridalloc.agents.hybrid.proposing import Doubt
 from hybridalloc.agents.hybrid.windows import AgentWindows, AgentWindowsConfig
 from hybridalloc.agents.muzero.checkpoint import load_network
@@ -73,6 +75,25 @@ def test_what_there_was_no_time_for_once_is_not_tried_again() -> None:
     doubt = Doubt(untrained(), 8)
     for run in (Run(is_over=lambda: True), Run()):
         assert not doubt(CHAIN, MemoryMap(), run).any()
+
+
+def test_where_time_runs_out_the_proposal_before_is_kept() -> None:
+    doubt = Doubt(untrained(), 8)
+    first = doubt(CHAIN, MemoryMap(), Run())
+    assert first.any()
+    again = doubt(CHAIN, FASTEST, Run(is_over=lambda: True))
+    assert again.tolist() == first.tolist()
+
+
+def test_a_game_that_is_made_already_takes_no_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    doubt = Doubt(untrained(), 8)
+    first = doubt(CHAIN, MemoryMap(), Run())
+    monkeypatch.setattr(proposing, "listing_s", lambda _: math.inf)
+    run = Run(deadline=time.monotonic() + 600)
+    assert doubt(CHAIN, FASTEST, run) is not first
+    assert not Doubt(untrained(), 8)(CHAIN, FASTEST, run).any()
 
 
 def test_as_many_threads_as_before_are_used_afterwards() -> None:
