@@ -111,7 +111,7 @@ STRATEGIES: Mapping[str, Entry] = {
     ),
     "agent-windows": Entry(
         "hybridalloc.agents.hybrid.windows:AgentWindows",
-        "windows, most of them where a trained network is in doubt",
+        "windows, half of them where a trained network is in doubt",
     ),
     "brute-force": Entry(
         "hybridalloc.baselines.brute_force:BruteForce",

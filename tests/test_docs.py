@@ -114,6 +114,12 @@ def test_an_example_runs_and_is_short(
     assert len(script.read_text().splitlines()) < 40
 
 
+def test_the_strategy_that_a_page_shows_is_the_example() -> None:
+    example = (ROOT / "examples" / "own_strategy.py").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "pipelines.md").read_text(encoding="utf-8")
+    assert f"```python\n{example}```\n" in page
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_a_page_links_to_files_that_exist(page: Path) -> None:
     for target in LINK.findall(page.read_text(encoding="utf-8")):

@@ -19,10 +19,12 @@ EMBEDDING = "representation.accesses.embed.weight"
 
 @torch.no_grad()
 def adapted(network: Network, heuristics: Sequence[str]) -> Network:
-    """The same network for these heuristics; itself if they are its own.
+    """A copy of a network for these heuristics; itself if they are its own.
 
-    One that it does not know is trusted as much as those that it knows on average, and
-    its votes are not seen. Without any, the three actions are left, and no votes.
+    To follow one that it does not know has the mean logit of following those that it
+    knows, and it does not see the votes of that one. How far all votes are trusted
+    stays as it is; a network that knows no heuristics gives them half of the weight.
+    Without any, the three actions are left, and no votes.
 
     Args:
         network: Stays as it is.

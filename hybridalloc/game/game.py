@@ -68,7 +68,8 @@ class Game:
         self.steps = _steps(problem)
         self.until = _until(self.steps)
         self.advice = none(len(self.steps))
-        """The heuristics that may be followed."""
+        """What heuristics say of each step, and whether they may be followed; nothing
+        until ``advised``."""
         self.room = Room(problem)
         self.simulator = Simulator(problem)
         self.fixed = tuple(
@@ -81,7 +82,7 @@ class Game:
         _require_pinned(problem, self.fixed)
 
     def advised(self, advice: Advice) -> Self:
-        """The same game, in which these heuristics may be followed.
+        """The same game, with this advice.
 
         Raises:
             ValueError: The advice is not of so many steps.
