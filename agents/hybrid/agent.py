@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from hybridalloc.agents.muzero.adapting import adapted
-from hybridalloc.agents.muzero.best_game import Team, best_game
+from hybridalloc.agents.muzero.best_game import Team, best_game, draws
 from hybridalloc.agents.muzero.deciding import Decider, PolicyDecider, SearchDecider
 from hybridalloc.agents.muzero.models import LearnedModel
 from hybridalloc.agents.muzero.network import Network
@@ -76,7 +74,7 @@ class AgentHybrid:
         return best_game(problem, run, config.batch, team)
 
     def _decider(self, network: Network, seed: int) -> Decider:
-        config, random = self.config, np.random.default_rng(seed)
+        config, random = self.config, draws(seed)
         if config.simulations == 0:
             return PolicyDecider(network, random, config.prior)
         return SearchDecider(

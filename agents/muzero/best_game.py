@@ -39,6 +39,11 @@ class Team:
     """Decides by what the network says."""
 
 
+def draws(seed: int) -> np.random.Generator:
+    """What a decider draws from: apart from what the variations are drawn from."""
+    return np.random.default_rng([seed, 1])
+
+
 def best_game(
     problem: Problem, run: Run, batch: int, team_of: Callable[[Game], Team]
 ) -> Outcome:

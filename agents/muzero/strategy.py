@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
 from hybridalloc.agents.muzero.adapting import adapted
-from hybridalloc.agents.muzero.best_game import Team, best_game
+from hybridalloc.agents.muzero.best_game import Team, best_game, draws
 from hybridalloc.agents.muzero.checkpoint import load_network
 from hybridalloc.agents.muzero.deciding import Decider, PolicyDecider, SearchDecider
 from hybridalloc.agents.muzero.finetuning import finetuned
@@ -84,7 +82,7 @@ class Policy:
     def solve(self, problem: Problem, run: Run) -> Outcome:
         """Play games side by side until the run is over."""
         network = plain_network_of(self.config.weights)
-        random = np.random.default_rng(run.seed)
+        random = draws(run.seed)
         decider = PolicyDecider(network, random)
         batch = self.config.batch
         return best_game(
@@ -108,7 +106,7 @@ class MuZero:
         if self.config.finetune and listing_s(problem) < run.remaining_s:
             network, known = finetuned(problem, run, network, self.config.finetune)
             run = _starting(problem, run, known)
-        random = np.random.default_rng(run.seed)
+        random = draws(run.seed)
 
         def decider(game: FastGame) -> Decider:
             model: Model = LearnedModel(network)
