@@ -55,7 +55,7 @@ def players(
                 scales_s = {x.game: x.scale_s for x in entries}
                 model = GameModel(network, observing, scales_s)
             random, search = np.random.default_rng(seed), SearchConfig(count)
-            yield f"{kind}, {count}", SearchDecider(network, model, search, random)
+            yield f"{kind}, {count}", SearchDecider(model, search, random)
 
 
 def row(

@@ -78,10 +78,8 @@ class AgentHybrid:
         if config.simulations == 0:
             return PolicyDecider(network, random, config.prior)
         return SearchDecider(
-            network,
             LearnedModel(network, config.prior),
             SearchConfig(config.simulations),
             random,
             sure=config.sure,
-            prior=config.prior,
         )

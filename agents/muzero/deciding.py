@@ -82,27 +82,23 @@ class SearchDecider:
 
     def __init__(
         self,
-        network: Network,
         model: Model,
         config: SearchConfig,
         random: np.random.Generator,
         *,
         sure: float = 1.0,
-        prior: float | None = None,
     ) -> None:
         """Take what plays.
 
         Args:
-            network: In the mode for evaluation.
-            model: What the search plans with.
+            model: What the search plans with, and whose policy is played without.
             config: Of the search.
             random: What draws.
             sure: From which probability of an action on there is no search; 1 searches
                 wherever there is a choice.
-            prior: The weight of the heuristics' votes where it plays the policy.
         """
-        self._roots, self._model = LearnedModel(network, prior), model
-        self._config, self._random, self._sure = config, random, sure
+        self._model, self._config = model, config
+        self._random, self._sure = random, sure
 
     def decide(
         self,
@@ -111,7 +107,7 @@ class SearchDecider:
         temperatures: Floats,
     ) -> Decision:
         """Search, or play the policy, position by position."""
-        roots = self._roots.begin(positions, observations, 0)
+        roots = self._model.begin(positions, observations, 0)
         policies, values = probabilities(roots), roots.values.copy()
         drawn = noise(roots, temperatures, self._random)
         actions = favoured(roots, drawn)

@@ -37,15 +37,13 @@ class Players:
 
     def explorer(self, random: np.random.Generator) -> Decider:
         """A player for games to learn from."""
-        return SearchDecider(
-            *(self._network, self._model(), self._config.search, random),
-            sure=self._config.sure,
-        )
+        config, model = self._config, self._model()
+        return SearchDecider(model, config.search, random, sure=config.sure)
 
     def judge(self) -> Decider:
         """A player who searches wherever there is a choice."""
         random = np.random.default_rng(0)
-        return SearchDecider(self._network, self._model(), self._config.search, random)
+        return SearchDecider(self._model(), self._config.search, random)
 
     def _model(self) -> Model:
         if self._config.model is ModelKind.LEARNED:

@@ -115,7 +115,6 @@ class MuZero:
                 scales_s = {game: scale_s(game, _bound_s(problem, run))}
                 model = GameModel(network, observing, scales_s)
             return SearchDecider(
-                network,
                 model,
                 SearchConfig(self.config.simulations),
                 random,

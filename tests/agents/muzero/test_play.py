@@ -17,6 +17,7 @@ from hybridalloc import MemoryMap, Problem, Run, solve
 from hybridalloc.agents.muzero.checkpoint import save_network
 from hybridalloc.agents.muzero.deciding import Decider, PolicyDecider, SearchDecider
 from hybridalloc.agents.muzero.learner import Learner
+from hybridalloc.agents.muzero.model import Expansion
 from hybridalloc.agents.muzero.models import GameModel, LearnedModel, ModelKind
 from hybridalloc.agents.muzero.network import Network
 from hybridalloc.agents.muzero.observing import Observing
@@ -67,7 +68,6 @@ def searching(network: Network, entry: Entry, kind: ModelKind) -> Decider:
     model = LearnedModel(network)
     game = GameModel(network, Observing(TINY.observation), {entry.game: entry.scale_s})
     return SearchDecider(
-        network,
         model if kind is ModelKind.LEARNED else game,
         SearchConfig(simulations=3),
         np.random.default_rng(0),
@@ -95,17 +95,14 @@ def test_a_trajectory_is_the_game_that_was_played(
 def test_where_the_policy_is_sure_there_is_no_search(
     network: Network, entry: Entry
 ) -> None:
-    class Never:
-        """A model that must not be asked."""
+    class Never(LearnedModel):
+        """A model that must not be searched."""
 
-        def begin(self, *_: object) -> None:
+        def expand(self, *_: object) -> Expansion:
             raise AssertionError("searched")
 
-        expand = begin
-
     decider = SearchDecider(
-        network,
-        Never(),  # type: ignore[arg-type] # it has no use for what it is given
+        Never(network),
         SearchConfig(simulations=3),
         np.random.default_rng(0),
         sure=0.0,

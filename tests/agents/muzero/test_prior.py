@@ -70,9 +70,7 @@ def test_with_weight_1_the_heuristic_is_played_exactly(
         model: Model = LearnedModel(made, 1.0)
         if searches == "game":
             model = GameModel(made, Observing(OBSERVED), {fast: 1.0}, 1.0)
-        decider = SearchDecider(
-            *(made, model, SearchConfig(simulations=6), random), prior=1.0
-        )
+        decider = SearchDecider(model, SearchConfig(simulations=6), random)
     assert decided(fast, decider).taken == followed(fast).taken
 
 
@@ -137,7 +135,7 @@ def test_options_are_imagined_where_they_may_be_followed(may_be_followed: bool) 
     given = advice([("h", [STAY] * len(game.steps))], len(game.steps))
     given = replace(given, may_be_followed=may_be_followed)
     model, random = Watched(made), np.random.default_rng(0)
-    decider = SearchDecider(made, model, SearchConfig(simulations=32), random)
+    decider = SearchDecider(model, SearchConfig(simulations=32), random)
     decided(FastGame(game.advised(given)), decider)
     assert (max(model.imagined) >= len(Action)) == may_be_followed
 
