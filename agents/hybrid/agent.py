@@ -69,7 +69,7 @@ class AgentHybrid:
             advice = replace(advice, may_be_followed=config.options)
             network = adapted(known, advice.names)
             decider = self._decider(network, run.seed)
-            return Team(game.advised(advice), network, lambda _: decider)
+            return Team(game.advised(advice), network, decider)
 
         return best_game(problem, run, config.batch, team)
 

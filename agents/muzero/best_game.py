@@ -35,7 +35,7 @@ class Team:
     """With the heuristics that may be followed."""
     network: Network
     """It knows these heuristics and no others."""
-    decider: Callable[[FastGame], Decider]
+    decider: Decider
     """Decides by what the network says."""
 
 
@@ -83,7 +83,6 @@ def _each(
         most = EPISODES
     games = islice(variations.games(), most)
     observing = Observing(team.network.config.observation)
-    decider = team.decider(game)
     with threads(run.workers):
-        for end in ends(games, batch, decider, observing, lambda: run.expired):
+        for end in ends(games, batch, team.decider, observing, lambda: run.expired):
             yield Played(end)

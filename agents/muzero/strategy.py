@@ -8,7 +8,7 @@ from pathlib import Path
 from hybridalloc.agents.muzero.adapting import adapted
 from hybridalloc.agents.muzero.best_game import Team, best_game, draws
 from hybridalloc.agents.muzero.checkpoint import load_network
-from hybridalloc.agents.muzero.deciding import Decider, PolicyDecider, SearchDecider
+from hybridalloc.agents.muzero.deciding import PolicyDecider, SearchDecider
 from hybridalloc.agents.muzero.finetuning import finetuned
 from hybridalloc.agents.muzero.model import Model
 from hybridalloc.agents.muzero.models import GameModel, LearnedModel, ModelKind
@@ -85,9 +85,7 @@ class Policy:
         random = draws(run.seed)
         decider = PolicyDecider(network, random)
         batch = self.config.batch
-        return best_game(
-            problem, run, batch, lambda game: Team(game, network, lambda _: decider)
-        )
+        return best_game(problem, run, batch, lambda game: Team(game, network, decider))
 
 
 class MuZero:
@@ -106,23 +104,30 @@ class MuZero:
         if self.config.finetune and listing_s(problem) < run.remaining_s:
             network, known = finetuned(problem, run, network, self.config.finetune)
             run = _starting(problem, run, known)
-        random = draws(run.seed)
-
-        def decider(game: FastGame) -> Decider:
-            model: Model = LearnedModel(network)
-            if self.config.model is ModelKind.GAME:
-                observing = Observing(network.config.observation)
-                scales_s = {game: scale_s(game, _bound_s(problem, run))}
-                model = GameModel(network, observing, scales_s)
-            return SearchDecider(
-                model,
-                SearchConfig(self.config.simulations),
-                random,
-                sure=self.config.sure,
-            )
-
+        model: Model = LearnedModel(network)
+        if self.config.model is ModelKind.GAME:
+            observing = Observing(network.config.observation)
+            model = GameModel(network, observing, _Scales(problem, run))
+        search, random = SearchConfig(self.config.simulations), draws(run.seed)
+        decider = SearchDecider(model, search, random, sure=self.config.sure)
         batch = self.config.batch
         return best_game(problem, run, batch, lambda game: Team(game, network, decider))
+
+
+class _Scales(dict[FastGame, float]):
+    """What a return of 1 stands for in a game, in seconds.
+
+    The bound that this takes is looked for when it is asked for: games that need no
+    search come before.
+    """
+
+    def __init__(self, problem: Problem, run: Run) -> None:
+        super().__init__()
+        self._problem, self._run = problem, run
+
+    def __missing__(self, game: FastGame) -> float:
+        self[game] = scale_s(game, _bound_s(self._problem, self._run))
+        return self[game]
 
 
 def _starting(problem: Problem, run: Run, known: MemoryMap | None) -> Run:
