@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from hybridalloc.arrays import Floats
 from hybridalloc.bounds import relaxed_serving
 from hybridalloc.compose import as_solver
+from hybridalloc.errors import UsageError
 from hybridalloc.game.action import Action
 from hybridalloc.game.advice import Advice, advice
 from hybridalloc.game.game import Game
@@ -45,13 +46,15 @@ def names_in(text: str) -> tuple[str, ...]:
     """The heuristics in a text such as ``msa+relaxation``; none in an empty one.
 
     Raises:
-        UsageError: One is neither a strategy nor the relaxation.
+        UsageError: One is neither a strategy nor the relaxation, or is ``replay``.
         ValueError: One is there twice.
     """
     names = tuple(x.strip() for x in text.split("+")) if text.strip() else ()
     for i, name in enumerate(names):
         if name in names[:i]:
             raise ValueError(f"heuristics {text!r}: {name!r} is there twice")
+        if name == "replay":
+            raise UsageError("heuristics: no other strategy may see what replay does")
         if name != RELAXATION:
             as_solver(name)
     return names

@@ -76,7 +76,7 @@ def test_ones_own_heuristic_may_be_followed() -> None:
 
 def test_the_compilers_answer_cannot_be_followed() -> None:
     assert REAL.compiler_map is not None
-    with pytest.raises(UsageError, match="does not carry the compiler's answer"):
+    with pytest.raises(UsageError, match="no other strategy may see what replay does"):
         solve(REAL, "agent-hybrid(heuristics=replay)", iterations=1)
 
 
