@@ -145,7 +145,9 @@ def _updated(name: str, given: Mapping[str, Any]) -> int | None:
         return _selected(given["self"].shape, given["indices"])
     if name == "index_fill_":
         shape = given["self"].shape or (1,)
-        return int(given["index"].numel() * math.prod(shape) // max(shape[given["dim"]], 1))
+        return int(
+            given["index"].numel() * math.prod(shape) // max(shape[given["dim"]], 1)
+        )
     return None
 
 

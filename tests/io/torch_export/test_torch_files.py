@@ -30,6 +30,12 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def _directory(path: Path) -> int:
+    """Where the central directory of an archive begins."""
+    with zipfile.ZipFile(path) as archive:
+        return archive.start_dir
+
+
 def test_a_file_gives_the_program_that_was_saved(saved: Path) -> None:
     with quiet():
         program_of = torch.export.load(saved)
@@ -124,3 +130,29 @@ def test_a_mutated_file_is_read_or_refused(
     with suppress(InputError):
         read_problem(path)
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_file_with_a_mutated_directory_is_read_or_refused(
+    saved: Path, tmp_path: Path, seed: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    rng = random.Random(seed)
+    data = bytearray(saved.read_bytes())
+    for _ in range(rng.randint(1, 3)):
+        data[rng.randrange(_directory(saved), len(data))] = rng.randrange(256)
+    path = tmp_path / "mutant.pt2"
+    path.write_bytes(data)
+    with suppress(InputError):
+        read_problem(path)
+    assert capfd.readouterr().err == ""
+
+
+def test_an_archive_of_a_version_to_come_is_refused_in_one_line(
+    command: Command, saved: Path, tmp_path: Path
+) -> None:
+    data = bytearray(saved.read_bytes())
+    data[_directory(saved) + 6] = 97  # it takes version 9.7 to unpack the first file
+    (tmp_path / "late.pt2").write_bytes(data)
+    ran = command("info", tmp_path / "late.pt2")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert "expected a complete zip archive" in ran.err
