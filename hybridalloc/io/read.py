@@ -41,6 +41,8 @@ def read_problem(
 ) -> Problem:
     """Read a problem file, a workload folder, an HLO module, XLA's tables or a model.
 
+    PyTorch may unpickle what its models hold: read only those that you trust.
+
     Args:
         path: A JSON problem file, a workload folder, HLO text, or a ``bufferinfo`` or
             folder with XLA's tables alone (docs/format.md), compressed or not; or a
