@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from commands import Command
+from hostile_models import NAMES, require_answers
 from onnx_cases import helper, model, node, onnx, tensor_info, weight
 
 from hybridalloc import get_target, solve
@@ -294,6 +296,19 @@ def test_a_model_file_is_solved(command: Command, tmp_path: Path) -> None:
     limits = ("--strategy", "greedy", "--time-limit", "5", "--bound-time", "0")
     ran = command("solve", path, *limits)
     assert (ran.code, ran.err) == (0, "")
+
+
+def test_every_command_takes_a_model_of_hostile_names(
+    command: Command, tmp_path: Path
+) -> None:
+    nodes, weights = [], []
+    for before, name in pairwise(("x", *NAMES)):
+        ends = [before, f"{name} w"], [name]
+        nodes.append(helper.make_node("MatMul", *ends, name=f"{name} node"))
+        weights.append(weight(f"{name} w", np.ones((4, 4), "f")))
+    proto = model(nodes, {"x": [4, 4]}, {NAMES[-1]: [4, 4]}, weights)
+    onnx.save(proto, str(tmp_path / "model.onnx"))
+    require_answers(command, tmp_path / "model.onnx")
 
 
 def choice() -> Any:

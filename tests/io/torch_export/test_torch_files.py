@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 from commands import Command
+from hostile_models import NAMES, require_answers
 from torch import nn
 from torch_cases import exported
 
@@ -90,6 +91,29 @@ def test_what_is_no_exported_program_is_refused_in_one_line(
         assert ran.err.startswith(f"error: {tmp_path / name}: ")
         assert words in ran.err
         assert ran.err.count("\n") == 1
+
+
+class Named(nn.Module):
+    """A product with a buffer of each name, as far as PyTorch takes it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names = [name.replace(".", " ") for name in NAMES]
+        for name in self.names:
+            self.register_buffer(name, torch.ones(4, 4))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for name in self.names:
+            x = x @ self.get_buffer(name)
+        return x
+
+
+def test_every_command_takes_a_model_of_hostile_names(
+    command: Command, tmp_path: Path
+) -> None:
+    with quiet():
+        torch.export.save(exported(Named(), torch.zeros(4, 4)), tmp_path / "model.pt2")
+    require_answers(command, tmp_path / "model.pt2")
 
 
 def test_a_model_of_unknown_sizes_is_refused_in_one_line(
