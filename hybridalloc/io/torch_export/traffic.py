@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from typing import Any
 
+import numpy as np
 import torch
 from torch.utils._pytree import tree_leaves
 
@@ -144,10 +144,8 @@ def _updated(name: str, given: Mapping[str, Any]) -> int | None:
     if name in REGIONS:
         return _selected(given["self"].shape, given["indices"])
     if name == "index_fill_":
-        shape = given["self"].shape or (1,)
-        return int(
-            given["index"].numel() * math.prod(shape) // max(shape[given["dim"]], 1)
-        )
+        shape, count = given["self"].shape or (1,), given["index"].numel()
+        return int(count * math.prod(shape) // max(shape[given["dim"]], 1))
     return None
 
 
@@ -156,11 +154,11 @@ def _selected(shape: Sequence[int], indices: Sequence[torch.Tensor | None]) -> i
     known = [index for index in indices if index is not None]
     if any(index.dtype in MASKS for index in known):
         return math.prod(shape)
-    places = torch.broadcast_shapes(*(index.shape for index in known))
+    places = np.broadcast_shapes(*(tuple(index.shape) for index in known))
     beside = (
         size
-        for size, index in zip_longest(shape, indices)
-        if index is None and size is not None
+        for axis, size in enumerate(shape)
+        if axis >= len(indices) or indices[axis] is None
     )
     return math.prod(places) * math.prod(beside)
 
