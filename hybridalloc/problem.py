@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
+from hybridalloc.errors import UsageError
 from hybridalloc.learned.prediction import predict
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.program import Observation, Program
@@ -21,6 +22,17 @@ class CostModel(StrEnum):
     """The compiler's later estimates, where the program carries them."""
     LEARNED = "learned"
     """Those estimates as a small model predicts them, for every program."""
+
+
+def get_cost_model(name: CostModel | str) -> CostModel:
+    """The cost model of this name.
+
+    Raises:
+        UsageError: There is none.
+    """
+    if name not in list(CostModel):
+        raise UsageError(f"unknown cost model {name!r}; known: {', '.join(CostModel)}")
+    return CostModel(name)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ HOSTILE = (
     "<!--<script>",
     "x" * 300,
     "重み行列.θ → αβγ العربية",
+    "\x1b[31mred\x07\x7f\ttab",
     "two\nlines\u2028and\u202ea\x00null",
     "\ud800 half",
     "",

@@ -1,4 +1,4 @@
-"""Every command and every piece of Python in the documentation runs.
+"""Every command and every piece of Python in the documentation runs, but for ``make``.
 
 Those behind `<!-- needs jax -->` run where jax and the TPU compiler are installed.
 """
@@ -27,7 +27,8 @@ PAGES = [
 WALKS = {"first_map.md", "roundtrip.md"}
 """Pages whose blocks go on from each other: each is run as one."""
 SET_UP = {"make demo", "make test", "make check", "make handbook"}
-"""Commands that set up an environment: continuous integration runs them."""
+"""Commands that set up an environment; not run here, and of them continuous integration
+runs ``make test`` alone, besides ``make lint``."""
 BLOCK = re.compile(
     r"^(<!-- needs jax -->\n)?```(sh|console|python)\n(.*?)^```$",
     re.MULTILINE | re.DOTALL,

@@ -55,9 +55,12 @@ def test_each_public_name_is_described(root: Path) -> None:
 def test_the_pictures_are_those_that_the_script_draws(
     root: Path, tmp_path: Path
 ) -> None:
+    figures = root / "docs" / "figures"
     runpy.run_path(str(root / "scripts" / "draw_figures.py"))["main"](tmp_path)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {path.name for path in figures.glob("tiny-*")}
     for drawn in tmp_path.iterdir():
-        kept = root / "docs" / "figures" / drawn.name
+        kept = figures / drawn.name
         assert kept.read_bytes() == drawn.read_bytes(), drawn.name
 
 

@@ -93,7 +93,7 @@ def _is_workload(folder: Path) -> bool:
 def _is_program(path: Path) -> bool:
     """Whether a file that was not named itself is one to read: an index is not."""
     if is_model(path):
-        return path.suffix in PROGRAM_SUFFIXES
+        return path.suffix.lower() in PROGRAM_SUFFIXES
     if not path.name.endswith(_TEXTS):
         return False
     if is_csv(path):

@@ -33,11 +33,11 @@ from hybridalloc.cli.options import (
     require_unset,
 )
 from hybridalloc.cli.output import Step, progress, show, show_json
-from hybridalloc.cli.picture import FORMATS, require_picture, write_picture
+from hybridalloc.cli.picture import PICTURE, require_picture, write_picture
 from hybridalloc.cli.searching import Case, Limits, bound, exit_code, limits, search
 from hybridalloc.cli.static.answers import Search, solve_csv
 from hybridalloc.compose import parse
-from hybridalloc.errors import InputError
+from hybridalloc.errors import HybridAllocError, InputError
 from hybridalloc.interruption import Interruption
 from hybridalloc.io.files import require_writable
 from hybridalloc.io.json_format import write_map
@@ -90,7 +90,7 @@ def solve(
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option(metavar=FORMATS, help="Draw the map.", show_default=False),
+        typer.Option(metavar=PICTURE, help="Draw the map.", show_default=False),
     ] = None,
     as_json: Json = False,
 ) -> int:
@@ -135,7 +135,7 @@ def _tell(
     found: Record,
     finders: list[RenderableType],
     written: list[str],
-    failure: InputError | None,
+    failure: HybridAllocError | None,
     *,
     as_json: bool,
 ) -> None:

@@ -53,7 +53,8 @@ def bench(
         typer.Argument(
             metavar="INPUT",
             help="As of `solve`, or folders that hold some: programs, or CSV files of "
-            "buffers. Without any, only the report is made anew.",
+            "buffers. PyTorch may unpickle models (.pt2): give folders that you trust. "
+            "Without any, only the report is made anew.",
             show_default=False,
         ),
     ] = None,

@@ -26,7 +26,7 @@ BUFFERS = "a CSV file of buffers"
 
 _PROGRAM_FILES = (
     "A problem file, a workload folder, scheduled HLO text (.gz or not), or a model of "
-    "PyTorch (.pt2) or ONNX (.onnx)"
+    "ONNX (.onnx) or PyTorch (.pt2; if you trust it, for PyTorch may unpickle it)"
 )
 _MAP_FILES = "A map file, or `input`: the compiler's own answer"
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -19,12 +19,27 @@ from rich.progress import (
     TextColumn,
     TimeElapsedColumn,
 )
+from rich.segment import Segment
+
+from hybridalloc.report.words import printable
 
 _UNLIMITED_WIDTH = 1000
 
 
 class OutputError(Exception):
     """Stdout does not take what there is to say."""
+
+
+class _Console(Console):
+    """One that no name can give orders to: each odd character becomes a space."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterator[Segment]:
+        """Render with printable characters and line ends only."""
+        for segment in super().render(renderable, options):
+            text = "\n".join(map(printable, segment.text.split("\n")))
+            yield segment if segment.control else segment._replace(text=text)
 
 
 class Step(Protocol):
@@ -38,7 +53,7 @@ def show(*parts: RenderableType) -> None:
     """Write tables and lines for people to stdout, folded on a terminal only."""
     terminal = sys.stdout is not None and sys.stdout.isatty()
     text = io.StringIO()
-    console = Console(
+    console = _Console(
         file=text,
         force_terminal=terminal,
         width=Console().width if terminal else _UNLIMITED_WIDTH,

@@ -21,17 +21,16 @@ from hybridalloc.cli.options import (
 )
 from hybridalloc.cli.output import progress, show
 from hybridalloc.cli.static.inspection import show_csv
-from hybridalloc.errors import InputError, UsageError
+from hybridalloc.errors import HybridAllocError, UsageError
 from hybridalloc.io.files import require_writable
 from hybridalloc.io.read import holds_buffers
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
+from hybridalloc.report.formats import FORMATS
 from hybridalloc.report.tables import short_names
 
-FORMATS = "FILE.html|png|svg|pdf"
+PICTURE = f"FILE{'|'.join(FORMATS).replace('|.', '|')}"
 MOST_MAPS = 2
-X_AXIS = "instruction"
-"""What goes to the right if nothing else is said."""
 
 
 def picture(
@@ -47,7 +46,7 @@ def picture(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar=FORMATS, help="The picture.", show_default=False),
+        typer.Option(metavar=PICTURE, help="The picture.", show_default=False),
     ] = None,
     trace: Annotated[
         Path | None,
@@ -61,9 +60,13 @@ def picture(
     cost_model: Model = None,
     capacity: Capacity = None,
     x: Annotated[
-        str,
-        typer.Option(metavar="instruction|time", help="What goes to the right."),
-    ] = X_AXIS,
+        str | None,
+        typer.Option(
+            metavar="instruction|time",
+            help="What goes to the right. [default: instruction]",
+            show_default=False,
+        ),
+    ] = None,
     buffer: Annotated[
         str | None,
         typer.Option(
@@ -82,14 +85,17 @@ def picture(
     one.
     """
     if holds_buffers(input_path):
-        require_unset(PROGRAM, target=target, cost_model=cost_model, buffer=buffer)
-        require_unset(PROGRAM, x=None if x == X_AXIS else x, trace=trace)
+        require_unset(PROGRAM, target=target, cost_model=cost_model)
+        require_unset(PROGRAM, buffer=buffer, x=x, trace=trace)
         return show_csv(input_path, maps or (), capacity, out)
-    from hybridalloc.report.picture import draw  # loads the simulator
+    from hybridalloc.report.picture import XAxis, draw, require_axis  # large
     from hybridalloc.report.trace import write_trace
 
     names = maps or [COMPILER_MAP]
     _require_usable(names, out, trace)
+    if out is None:
+        require_unset(f"--out {PICTURE}", x=x, buffer=buffer)
+    x = require_axis(x or XAxis.INSTRUCTION)
     with progress() as step:
         problem = read_given(step, input_path, target, cost_model, capacity)
         first, *rest = [_map(name, problem, given=bool(maps)) for name in names]
@@ -113,18 +119,18 @@ def require_picture(path: Path) -> None:
     """Find out before any work that a picture can be written.
 
     Raises:
-        UsageError: Its name ends in none of the formats.
+        UsageError: Its name ends in none of the formats, or uPlot is not there.
         InputError: It could not be written.
     """
-    from hybridalloc.report.picture import require_format  # loads the simulator
+    from hybridalloc.report import picture  # loads the simulator
 
-    require_format(path)
+    picture.require_picture(path)
     require_writable(path)
 
 
 def write_picture(
     best: MemoryMap | None, problem: Problem, plot: Path | None
-) -> tuple[list[str], InputError | None]:
+) -> tuple[list[str], HybridAllocError | None]:
     """Draw a map; what to say of it, and an error that must not cost the answer."""
     if plot is None or best is None:
         return [], None
@@ -132,7 +138,7 @@ def write_picture(
 
     try:
         draw(problem, best, plot)
-    except InputError as error:
+    except HybridAllocError as error:
         return [], error
     return [f"picture written to {plot}"], None
 
@@ -147,7 +153,7 @@ def _require_usable(names: list[str], out: Path | None, trace: Path | None) -> N
     if len(names) > MOST_MAPS:
         raise UsageError(f"{len(names)} maps: expected one, or two to compare")
     if out is None and trace is None:
-        raise UsageError(f"expected --out {FORMATS} or --trace FILE.json")
+        raise UsageError(f"expected --out {PICTURE} or --trace FILE.json")
     if out is not None:
         require_picture(out)
     if trace is not None:

@@ -5,9 +5,12 @@ A reader of such graphs tells here what each operator touches, in order.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from hybridalloc.io.target_file import get_target
+from hybridalloc.problem import CostModel, Problem, get_cost_model
 from hybridalloc.program import Access, Buffer, Instruction, Program
 from hybridalloc.target import Target
 
@@ -32,6 +35,7 @@ class OperatorGraph:
         self.name = name
         self._storages: list[Buffer] = []
         self._names: set[str] = set()
+        self._repeats: Counter[str] = Counter()
         self._outputs: set[int] = set()
         self._written: set[int] = set()
         self._operators: list[_Operator] = []
@@ -74,6 +78,22 @@ class OperatorGraph:
             self._operators.append(_Operator(name, kind, flops, tuple(sums.values())))
         self._written.update(x.buffer for x in sums.values() if x.writes)
 
+    def problem(self, target: Target | str, cost_model: CostModel | str) -> Problem:
+        """The problem of mapping the graph's program.
+
+        Args:
+            target: What it runs on, or its name.
+            cost_model: How time is judged.
+
+        Raises:
+            ValueError: As of ``program``, or the graph lacks what the cost model needs.
+            UsageError: The target or cost model is unknown, or its capacity must be
+                given.
+        """
+        machine = get_target(target) if isinstance(target, str) else target
+        judge = get_cost_model(cost_model)
+        return Problem(self.program(machine), machine, judge)
+
     def program(self, target: Target) -> Program:
         """The program of the graph, with compute times at the target's peak rate.
 
@@ -97,10 +117,10 @@ class OperatorGraph:
         return Program(self.name, instructions, tuple(map(self._buffer, kept)))
 
     def _add(self, storage: Buffer) -> int:
-        name, count = storage.name, 1
+        name = storage.name
         while name in self._names:
-            count += 1
-            name = f"{storage.name}#{count}"
+            self._repeats[storage.name] += 1
+            name = f"{storage.name}#{self._repeats[storage.name] + 1}"
         self._names.add(name)
         self._storages.append(replace(storage, name=name))
         return len(self._storages) - 1

@@ -15,7 +15,7 @@ from hybridalloc.io.target_file import get_target
 from hybridalloc.io.xla.captured import captured_target
 from hybridalloc.io.xla.dump import XlaDump, has_program, read_dump
 from hybridalloc.io.xla.msa_tables import find_tables, read_tables
-from hybridalloc.problem import CostModel, Problem
+from hybridalloc.problem import CostModel, Problem, get_cost_model
 from hybridalloc.target import Target
 
 DEFAULT_TARGET = "tpu-v4i"
@@ -40,6 +40,8 @@ def read_problem(
     max_slices: int | None = None,
 ) -> Problem:
     """Read a problem file, a workload folder, an HLO module, XLA's tables or a model.
+
+    PyTorch may unpickle what its models hold: read only those that you trust.
 
     Args:
         path: A JSON problem file, a workload folder, HLO text, or a ``bufferinfo`` or
@@ -84,16 +86,14 @@ def read_input(
     machine = get_target(target) if isinstance(target, str) else target
     if not isinstance(machine, Target | None):
         raise UsageError(f"target {target!r}: expected a target or its name")
-    if cost_model is not None and cost_model not in list(CostModel):
-        known = ", ".join(CostModel)
-        raise UsageError(f"unknown cost model {cost_model!r}; known: {known}")
+    judge = None if cost_model is None else get_cost_model(cost_model)
     try:
         found = _read(path, machine, capacity)
         machine = machine or found.problem.target
         problem = replace(
             found.problem,
             target=_sliced(_sized(machine, capacity), max_slices),
-            cost_model=CostModel(cost_model or found.problem.cost_model),
+            cost_model=judge or found.problem.cost_model,
         )
     except ValueError as error:
         raise InputError(path, str(error)) from error

@@ -16,7 +16,7 @@ from hybridalloc.io.files import write_text
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.packing.occupancy import held_bytes
 from hybridalloc.problem import Problem
-from hybridalloc.report.picture import require_drawable
+from hybridalloc.report.picture import names_beside, require_drawable
 from hybridalloc.report.words import printable
 from hybridalloc.simulator import Simulator
 from hybridalloc.simulator.course import Activity, Course, Span, Transfer
@@ -33,7 +33,7 @@ def write_trace(
     path: Path | str,
     *,
     beside: MemoryMap | None = None,
-    labels: tuple[str, str] = ("A", "B"),
+    labels: tuple[str, str] = ("", ""),
 ) -> None:
     """Write one run under a map as a trace; its times are those of the simulation.
 
@@ -42,7 +42,7 @@ def write_trace(
         memory_map: Any map whose offsets are given.
         path: The file.
         beside: Another map, as a second process.
-        labels: What the two are called.
+        labels: What the two are called, besides A and B.
 
     Raises:
         UsageError: An allocation lacks its offset or its buffer, or times are not
@@ -54,7 +54,8 @@ def write_trace(
     maps = [memory_map] if beside is None else [memory_map, beside]
     for drawn in maps:
         require_drawable(problem.program, drawn)
-    names = labels if len(maps) > 1 else (problem.program.name,)
+    alone = (problem.program.name,)
+    names = alone if beside is None else names_beside(labels)
     events = [
         {**event, "pid": process}
         for process, drawn in enumerate(maps, start=1)

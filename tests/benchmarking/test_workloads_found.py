@@ -34,6 +34,15 @@ def test_a_folder_holds_workload_folders_and_problem_files(mixed: Path) -> None:
     assert [x.family for x in found] == ["chain", "lstm"]
 
 
+def test_a_folder_holds_models_whatever_the_case_of_their_names(
+    tmp_path: Path,
+) -> None:
+    for name in ("a.onnx", "b.ONNX", "c.PT2", "weights.pt", "weights.PTH"):
+        (tmp_path / name).touch()
+    found = find_workloads([tmp_path])
+    assert {x.path.name for x in found} == {"a.onnx", "b.ONNX", "c.PT2"}
+
+
 def test_a_program_named_twice_is_one(mixed: Path) -> None:
     file = mixed / "chain.json"
     both = find_workloads([mixed, file, mixed / "empty" / ".." / "chain.json"])

@@ -11,6 +11,7 @@ from commands import Command
 
 from hybridalloc.io.json_format import write_problem
 from hybridalloc.io.read import read_problem
+from hybridalloc.report.picture import web
 
 WORKLOAD = "lstm_lm_b64_s128"
 
@@ -103,6 +104,35 @@ def test_show_without_a_map_draws_the_compilers_answer_or_an_empty_map(
 
 
 @pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--x", "time"), "--x: expected --out FILE.html|png|svg|pdf"),
+        (("--buffer", "#3"), "--buffer: expected --out FILE.html|png|svg|pdf"),
+    ],
+)
+def test_a_trace_takes_no_options_of_a_picture(
+    command: Command,
+    workload: Path,
+    tmp_path: Path,
+    options: tuple[str, ...],
+    words: str,
+) -> None:
+    trace = tmp_path / "trace.json"
+    ran = command("show", workload, "input", "--trace", trace, *options)
+    assert (ran.code, ran.out, trace.exists()) == (2, "", False)
+    assert words in ran.err
+
+
+def test_an_axis_is_checked_before_the_input_is_read(
+    command: Command, tmp_path: Path
+) -> None:
+    out = tmp_path / "map.png"
+    ran = command("show", tmp_path / "missing.json", "--out", out, "--x", "space")
+    assert (ran.code, ran.out) == (2, "")
+    assert "'space': expected 'instruction' or 'time'" in ran.err
+
+
+@pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (("input",), "expected --out FILE.html|png|svg|pdf or --trace FILE.json"),
@@ -138,3 +168,34 @@ def test_solve_refuses_a_picture_that_cannot_be_before_it_searches(
     ran = command("solve", workload, "--plot", tmp_path / "map.gif")
     assert (ran.code, ran.out) == (2, "")
     assert "map.gif: expected a name that ends in .html" in ran.err
+
+
+@pytest.fixture
+def no_uplot(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a checkout that was never installed."""
+    monkeypatch.setattr(web, "UPLOT", ("missing.js",))
+
+
+@pytest.mark.usefixtures("no_uplot")
+def test_a_page_without_what_draws_it_is_refused_with_the_remedy(
+    command: Command, workload: Path, tmp_path: Path
+) -> None:
+    for arguments in (("show", workload, "--out"), ("solve", workload, "--plot")):
+        ran = command(*arguments, tmp_path / "map.html")
+        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+        assert "pages (.html) need uPlot" in ran.err
+        assert "pip install -e ." in ran.err
+    assert command("show", workload, "--out", tmp_path / "map.svg").code == 0
+
+
+def test_solve_keeps_its_answer_if_the_picture_cannot_be_drawn(
+    command: Command, workload: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plot, out = tmp_path / "map.html", tmp_path / "map.json"
+    monkeypatch.setattr("hybridalloc.cli.answers.require_picture", lambda path: None)
+    monkeypatch.setattr(web, "UPLOT", ("missing.js",))
+    quick = ("--strategy", "greedy", "--iterations", 1, "--bound-time", 0)
+    ran = command("solve", workload, *quick, "--plot", plot, "--out", out)
+    assert ran.code == 2
+    assert f"map written to {out}" in ran.out
+    assert "need uPlot" in ran.err

@@ -80,6 +80,19 @@ def test_an_allocation_tells_what_its_accesses_save(tmp_path: Path) -> None:
     assert given_map["allocations"]["saved"] == [12]
 
 
+def test_short_times_late_in_a_long_run_are_differences_of_its_clock(
+    tmp_path: Path,
+) -> None:
+    first, *others = CHAIN.program.instructions
+    steps = (replace(first, compute_s=1e7 + 0.5), *others)
+    long = replace(CHAIN, program=replace(CHAIN.program, instructions=steps))
+    page = content(drawn(tmp_path, long, MemoryMap((EVICTED,)), x="time"))
+    (given_map,) = page["maps"]
+    clock = given_map["clock"]
+    assert [clock[2] - clock[1], clock[3] - clock[2]] == [10, 16]
+    assert given_map["x"] == clock
+
+
 def test_two_valid_maps_come_with_the_buffers_that_differ(
     bundled: Path, tmp_path: Path
 ) -> None:

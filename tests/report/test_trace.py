@@ -82,7 +82,7 @@ def test_two_maps_are_two_processes(tmp_path: Path) -> None:
     maps = MemoryMap((SLICED,)), MemoryMap((EVICTED,))
     found = events(tmp_path, CHAIN, maps[0], beside=maps[1], labels=("old", "new"))
     named = {x["pid"]: x["args"]["name"] for x in found if x["name"] == "process_name"}
-    assert named == {1: "old", 2: "new"}
+    assert named == {1: "A: old", 2: "B: new"}
     copies = [(x["pid"], x["tid"]) for x in found if x.get("cat") == "copy"]
     assert copies == [(1, 2), (1, 2), (2, 3)]
 

@@ -88,7 +88,7 @@ def show_csv(
         UsageError: There is not one file of offsets, or no picture to draw; its format
             is none; or the capacity is no size.
     """
-    from hybridalloc.report.picture import PRINTED, require_format
+    from hybridalloc.report.formats import PRINTED, require_format
     from hybridalloc.report.picture.arena import draw_arena  # loads matplotlib
 
     if len(offsets_paths) != 1 or out is None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hybridalloc.io.target_file import get_target
 from hybridalloc.problem import CostModel, Problem
 from hybridalloc.target import Target
 
@@ -31,14 +30,12 @@ def from_onnx(
 
     Raises:
         ValueError: A value has no static shape, or the model is wrong.
-        UsageError: The target is unknown, or its capacity must be given.
+        UsageError: The target or cost model is unknown, or its capacity must be given.
     """
     from hybridalloc.io.onnx_model.inference import inferred
     from hybridalloc.io.onnx_model.reading import operator_graph
 
-    machine = get_target(target) if isinstance(target, str) else target
-    program = operator_graph(inferred(model), name).program(machine)
-    return Problem(program, machine, CostModel(cost_model))
+    return operator_graph(inferred(model), name).problem(target, cost_model)
 
 
 def read_onnx(path: Path, target: Target) -> Problem:

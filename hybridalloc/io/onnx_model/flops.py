@@ -35,8 +35,8 @@ def flops(
         return 0
     try:
         return formula(operands, results, attributes)
-    except (AttributeError, IndexError, KeyError, TypeError) as error:
-        raise ValueError(f"expected the operands of {kind}") from error
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise ValueError(f"expected the operands and attributes of {kind}") from error
 
 
 def _get(values: Operands, number: int) -> Value:
@@ -89,14 +89,29 @@ def _einsum(operands: Operands, results: Operands, attributes: Attributes) -> in
     if len(operands) < 2:
         return 0
     equation = attributes["equation"]
-    assert isinstance(equation, bytes)
+    if not isinstance(equation, bytes):
+        raise TypeError
     terms = equation.decode().replace(" ", "").partition("->")[0].split(",")
     sizes: dict[str, int] = {}
-    for term, value in zip(terms, operands, strict=False):
-        if value is None or "." in term or len(term) != len(value.shape):
-            return 2 * _get(results, 0).count
-        sizes.update(zip(term, value.shape, strict=True))
+    for number in range(len(operands)):
+        shape = _get(operands, number).shape
+        for index, size in zip(_indices(terms[number], len(shape)), shape, strict=True):
+            if size != 1 or index not in sizes:  # of size 1 it is repeated
+                sizes[index] = size
     return 2 * math.prod(sizes.values())
+
+
+def _indices(term: str, rank: int) -> list[str]:
+    """The indices of an operand of this rank; those of ``...`` are numbers.
+
+    They count from the right, as repeated shapes do.
+
+    >>> _indices("...ij", 4)
+    ['2', '1', 'i', 'j']
+    """
+    before, ellipsis, after = term.partition("...")
+    hidden = rank - len(before) - len(after) if ellipsis else 0
+    return [*before, *map(str, range(hidden, 0, -1)), *after]
 
 
 _FORMULAS: dict[str, Callable[[Operands, Operands, Attributes], int]] = {

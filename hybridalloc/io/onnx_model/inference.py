@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hybridalloc.errors import InputError, UsageError
 from hybridalloc.io.files import require_readable
+from hybridalloc.io.onnx_model.inlining import all_nodes, inlined
 
 if TYPE_CHECKING:
     from onnx import ModelProto
 
+_TERM = rb"[A-Za-z ]*(\.\.\.[A-Za-z ]*)?"
+_EQUATION = re.compile(rb"%b(,%b)*(->%b)?" % (_TERM, _TERM, _TERM))
+"""Of the operator Einsum."""
 EXTRA = 'pip install "hybridalloc[onnx]"'
 
 
@@ -39,18 +44,28 @@ def inferred(model: ModelProto) -> ModelProto:
     """A model in which functions are inlined and values have types, where inferred.
 
     Raises:
-        ValueError: A node does not fit its operands.
+        ValueError: A node does not fit its operands, or functions are without end.
     """
-    from onnx import inliner, shape_inference
+    from onnx import shape_inference
 
     try:
-        if model.functions:
-            model = inliner.inline_local_functions(model)
+        flat = inlined(model)
+        _require_equations(flat)
         return shape_inference.infer_shapes(
-            model, check_type=True, strict_mode=True, data_prop=True
+            flat, check_type=True, strict_mode=True, data_prop=True
         )
     except Exception as error:  # several types, and protobuf's own
         raise ValueError(f"expected a correct ONNX model: {_first(error)}") from error
+
+
+def _require_equations(model: ModelProto) -> None:
+    """Refuse equations of which ONNX's inference never comes to an end."""
+    for node in all_nodes(model.graph.node):
+        if node.op_type != "Einsum" or node.domain not in ("", "ai.onnx"):
+            continue
+        for attribute in node.attribute:
+            if attribute.name == "equation" and not _EQUATION.fullmatch(attribute.s):
+                raise ValueError(f"Einsum has the equation {attribute.s!r:.60}")
 
 
 def _first(error: Exception) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from hybridalloc.io.onnx_model.flops import Operands, flops
@@ -67,13 +67,14 @@ class _Reader:
         """
         if any(x.HasField("g") or x.graphs for x in node.attribute):
             raise ValueError("expected a model without subgraphs, this node has one")
-        operands = [self.storage(name) for name in node.input if name]
+        for name in filter(None, node.input):
+            self.storage(name)  # refuses what no earlier node gives
         for name in filter(None, node.output):
             self._values[name] = typed_value(self._type(name))
         if _kind(node) == "Constant":
-            self._add_input(self._values[node.output[0]], is_weight=True)
+            self._add_input(self._values[_first(node.output)], is_weight=True)
         elif _is_view(node):
-            self._storages[node.output[0]] = operands[0]
+            self._storages[_first(node.output)] = self.storage(_first(node.input))
         else:
             self._add_operator(node)
 
@@ -139,6 +140,13 @@ def _is_view(node: NodeProto) -> bool:
     if kind == "Dropout":  # without training it passes its operand on
         return len(node.input) < 3 and len(list(filter(None, node.output))) == 1
     return kind in VIEWS
+
+
+def _first(names: Sequence[str]) -> str:
+    """The name of a node's first operand or result, which it must have."""
+    if not names or not names[0]:
+        raise ValueError("expected a first operand and a first result, by name")
+    return names[0]
 
 
 def _kind(node: NodeProto) -> str:

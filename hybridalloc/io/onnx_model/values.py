@@ -11,8 +11,23 @@ if TYPE_CHECKING:
 
 Shape = tuple[int, ...]
 
-PACKED_BITS = {"FLOAT4E2M1": 4, "INT2": 2, "INT4": 4, "UINT2": 2, "UINT4": 4}
-"""Bits of an element, of the types that share bytes."""
+BITS = {
+    **dict.fromkeys(("INT2", "UINT2"), 2),
+    **dict.fromkeys(("FLOAT4E2M1", "INT4", "UINT4"), 4),
+    **dict.fromkeys(("FLOAT6E2M3", "FLOAT6E3M2"), 6),
+    **dict.fromkeys(("BOOL", "INT8", "UINT8", "FLOAT8E8M0"), 8),
+    **dict.fromkeys(("FLOAT8E4M3FN", "FLOAT8E4M3FNUZ"), 8),
+    **dict.fromkeys(("FLOAT8E5M2", "FLOAT8E5M2FNUZ"), 8),
+    **dict.fromkeys(("BFLOAT16", "FLOAT16", "INT16", "UINT16"), 16),
+    **dict.fromkeys(("FLOAT", "INT32", "UINT32"), 32),
+    **dict.fromkeys(("COMPLEX64", "DOUBLE", "INT64", "UINT64"), 64),
+    "COMPLEX128": 128,
+}
+"""Bits of an element of each type (``TensorProto.DataType`` in onnx.proto).
+
+What NumPy makes of a type depends on the version of the package onnx, and is no
+measure: bfloat16 was a 32-bit float once.
+"""
 
 HINT = (
     "expected static shapes: python -m onnxruntime.tools.make_dynamic_shape_fixed "
@@ -76,17 +91,14 @@ def _value(name: str, shape: Shape, element: int) -> Value:
 
 def _bits(name: str, element: int) -> int:
     """The bits of one element."""
-    from onnx import TensorProto, helper
+    from onnx import TensorProto
 
     try:
         kind = TensorProto.DataType.Name(element)
     except ValueError:
         kind = f"number {element}"
-    if kind in PACKED_BITS:
-        return PACKED_BITS[kind]
-    if kind in ("UNDEFINED", "STRING") or kind.startswith("number "):
+    if kind not in BITS:
         raise ValueError(
             f"value {name}: expected numbers, its elements are of type {kind}"
         )
-    size: int = helper.tensor_dtype_to_np_dtype(element).itemsize
-    return 8 * size
+    return BITS[kind]

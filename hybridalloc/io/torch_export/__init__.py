@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hybridalloc.errors import UsageError
-from hybridalloc.io.target_file import get_target
 from hybridalloc.problem import CostModel, Problem
 from hybridalloc.target import Target
 
@@ -31,8 +30,8 @@ def from_exported_program(
 
     Raises:
         ValueError: A shape is not static, or an operator cannot be run without data.
-        UsageError: The target is unknown, its capacity must be given, or this is no
-            exported program.
+        UsageError: The target or cost model is unknown, its capacity must be given, or
+            this is no exported program.
     """
     from torch.export import ExportedProgram
 
@@ -40,9 +39,7 @@ def from_exported_program(
 
     if not isinstance(exported, ExportedProgram):
         raise UsageError(f"{exported!r:.60}: expected what torch.export.export gives")
-    machine = get_target(target) if isinstance(target, str) else target
-    program = operator_graph(exported, name).program(machine)
-    return Problem(program, machine, CostModel(cost_model))
+    return operator_graph(exported, name).problem(target, cost_model)
 
 
 def read_exported_program(path: Path, target: Target) -> Problem:

@@ -114,9 +114,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def _access(self, touch: Touch) -> Access:
         number = self._number(touch.tensor)
         assert number is not None
-        covers = touch.write_bytes == _storage(touch.tensor).nbytes()
-        whole = covers and not touch.read_bytes
-        return Access(number, touch.read_bytes, touch.write_bytes, whole)
+        return Access(number, touch.read_bytes, touch.write_bytes, touch.whole)
 
     def _number(self, tensor: torch.Tensor) -> int | None:
         return self._numbers.get(_storage(tensor)._cdata)

@@ -115,6 +115,7 @@ class _Run(torch.fx.Interpreter):
     def __init__(self, module: torch.fx.GraphModule, recorder: Recorder) -> None:
         super().__init__(module)
         self._recorder = recorder
+        self.extra_traceback = False  # errors stay one line
 
     def run_node(self, n: torch.fx.Node) -> Any:
         """Run one node.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch.utils._pytree import tree_leaves
 
@@ -15,27 +16,32 @@ LOOK_UPS = frozenset(
 )
 """They read of their first tensor as many bytes as they return."""
 
-FILL_INS = {
-    "_index_put_impl_": "values",
-    "_unsafe_index_put_": "values",
+UPDATES = {
     "index_add_": "source",
     "index_copy_": "source",
-    "index_put_": "values",
+    "index_reduce_": "source",
     "masked_scatter_": "source",
-    "scatter_": "src",
-    "scatter_add_": "src",
-    "scatter_reduce_": "src",
+    "put_": "index",
+    "scatter_": "index",
+    "scatter_add_": "index",
+    "scatter_reduce_": "index",
 }
-"""They write as many bytes as the argument named here has."""
+"""They write at most as many elements as the argument named here has."""
+
+REGIONS = frozenset(("_index_put_impl_", "index_put_"))
+"""They write the elements that their ``indices`` select."""
 
 OVERWRITES = frozenset(
     (
-        *("copy_", "fill_", "zero_", "index_copy_", "index_put_", "scatter_"),
-        *("_index_put_impl_", "_unsafe_index_put_", "masked_scatter_"),
+        *("copy_", "fill_", "zero_", "index_copy_", "index_fill_", "index_put_"),
+        *("_index_put_impl_", "masked_scatter_", "put_", "scatter_"),
         *("bernoulli_", "exponential_", "normal_", "random_", "uniform_"),
     )
 )
-"""They do not read what they write."""
+"""They do not read what they write, unless ``COMBINES`` says so."""
+
+COMBINES = ("accumulate", "reduce")
+"""Given one of these, an operator works on what was there before."""
 
 ALLOCATIONS = frozenset(
     (
@@ -44,6 +50,9 @@ ALLOCATIONS = frozenset(
     )
 )
 """They return memory without writing it."""
+
+MASKS = (torch.bool, torch.uint8)
+"""Indices of these types say of each element whether it is selected."""
 
 NORMS = frozenset(("cudnn_batch_norm", "miopen_batch_norm", "native_batch_norm"))
 RUNNING = ("running_mean", "running_var")
@@ -57,6 +66,8 @@ class Touch:
     tensor: torch.Tensor
     read_bytes: int = 0
     write_bytes: int = 0
+    whole: bool = False
+    """Whether it overwrites every byte of the tensor's storage and reads none."""
 
 
 def view_bytes(tensor: torch.Tensor) -> int:
@@ -85,23 +96,23 @@ def operand_touches(
         result: What it returned.
     """
     name = operator._opname
-    operands = list(_operands(operator, arguments, keywords))
-    filled = FILL_INS.get(name, "")
-    filling = sum(
-        sum(map(view_bytes, x)) for arg, x, _ in operands if arg.name == filled
-    )
+    names = (argument.name for argument in operator._schema.arguments)
+    given = dict(zip(names, arguments, strict=False)) | dict(keywords)
+    updated = _updated(name, given)
+    replaces = name in OVERWRITES and not any(map(given.get, COMBINES))
     returned = sum(map(view_bytes, tensors_in(result)))
     touches = []
-    for number, (argument, tensors, is_written) in enumerate(operands):
-        for tensor in tensors:
+    for number, (argument, is_written) in enumerate(_operands(operator, given)):
+        is_new = is_written and (argument.is_out or replaces)
+        for tensor in tensors_in(given.get(argument.name)):
             read = write = view_bytes(tensor)
             if name in LOOK_UPS and number == 0:
                 read = min(read, returned)
-            if filling and is_written:
-                read = write = min(write, filling)
-            if is_written and (argument.is_out or name in OVERWRITES):
-                read = 0
-            touches.append(Touch(tensor, read, write if is_written else 0))
+            if is_written and updated is not None:
+                read = write = min(write, updated * tensor.element_size())
+            whole = is_new and updated is None and _is_all(tensor)
+            read, write = 0 if is_new else read, write if is_written else 0
+            touches.append(Touch(tensor, read, write, whole))
     return touches
 
 
@@ -115,22 +126,48 @@ def tensors_in(value: object) -> list[torch.Tensor]:
     return [x for x in tree_leaves(value) if isinstance(x, torch.Tensor)]
 
 
-def _bytes(tensors: Iterable[torch.Tensor]) -> int:
-    return sum(map(view_bytes, tensors))
-
-
 def _operands(
-    operator: torch._ops.OpOverload,
-    arguments: Sequence[Any],
-    keywords: Mapping[str, Any],
-) -> Iterator[tuple[torch.Argument, list[torch.Tensor], bool]]:
-    """The schema's arguments, the tensors given for each, and whether they change."""
-    schema = operator._schema.arguments
-    given = dict(zip((argument.name for argument in schema), arguments, strict=False))
-    given |= keywords
+    operator: torch._ops.OpOverload, given: Mapping[str, Any]
+) -> Iterator[tuple[torch.Argument, bool]]:
+    """The schema's arguments, and whether what is given for them changes."""
     trains = operator._opname in NORMS and given["training"]
-    for argument in schema:
+    for argument in operator._schema.arguments:
         alias = argument.alias_info
         is_written = alias is not None and alias.is_write
-        is_written |= trains and argument.name in RUNNING
-        yield argument, tensors_in(given.get(argument.name)), is_written
+        yield argument, is_written or (trains and argument.name in RUNNING)
+
+
+def _updated(name: str, given: Mapping[str, Any]) -> int | None:
+    """How many elements an update at indices writes at most; of others, nothing."""
+    if name in UPDATES:
+        return int(given[UPDATES[name]].numel())
+    if name in REGIONS:
+        return _selected(given["self"].shape, given["indices"])
+    if name == "index_fill_":
+        shape, count = given["self"].shape or (1,), given["index"].numel()
+        return int(count * math.prod(shape) // max(shape[given["dim"]], 1))
+    return None
+
+
+def _selected(shape: Sequence[int], indices: Sequence[torch.Tensor | None]) -> int:
+    """How many elements indices select at most: for masks, all that there are."""
+    known = [index for index in indices if index is not None]
+    if any(index.dtype in MASKS for index in known):
+        return math.prod(shape)
+    places = np.broadcast_shapes(*(tuple(index.shape) for index in known))
+    beside = (
+        size
+        for axis, size in enumerate(shape)
+        if axis >= len(indices) or indices[axis] is None
+    )
+    return math.prod(places) * math.prod(beside)
+
+
+def _is_all(tensor: torch.Tensor) -> bool:
+    """Whether a tensor shows each byte of its storage."""
+    shown = tensor.element_size()
+    for stride, size in sorted(zip(tensor.stride(), tensor.shape, strict=True)):
+        if size != 1 and stride * tensor.element_size() != shown:
+            return False
+        shown *= size
+    return shown == tensor.untyped_storage().nbytes()

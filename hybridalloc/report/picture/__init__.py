@@ -7,7 +7,6 @@ allocation are drawn for print only, in ``arena``.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from pathlib import Path
 
 from hybridalloc.errors import UsageError
@@ -15,14 +14,18 @@ from hybridalloc.io.files import write_bytes
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.program import Program
+from hybridalloc.report.formats import WEB, require_format
 from hybridalloc.report.picture.scene import Scene, XAxis
 from hybridalloc.understanding.naming import find_buffer
 
-__all__ = ["FORMATS", "XAxis", "draw", "require_drawable", "require_format"]
-
-WEB, PRINTED = ".html", (".png", ".svg", ".pdf")
-FORMATS = (WEB, *PRINTED)
-"""What a picture's name may end in."""
+__all__ = [
+    "XAxis",
+    "draw",
+    "names_beside",
+    "require_axis",
+    "require_drawable",
+    "require_picture",
+]
 
 
 def draw(
@@ -55,37 +58,60 @@ def draw(
         buffer: The buffer to bring out, if any; as for ``find_buffer``.
 
     Raises:
-        UsageError: The name ends otherwise, there is no such axis or buffer, an
-            allocation lacks its offset or its buffer, or times are not finite.
+        UsageError: The name ends otherwise, what draws pages is not there, there is no
+            such axis or buffer, an allocation lacks its offset or its buffer, or times
+            are not finite.
         InputError: The file cannot be written.
     """
     path = Path(path)
-    require_format(path)
+    require_picture(path)
     maps = [memory_map] if beside is None else [memory_map, beside]
     for drawn in maps:
         require_drawable(problem.program, drawn)
     chosen = None if buffer is None else find_buffer(problem.program, buffer)
-    named = [""]
-    if len(maps) > 1:
-        pairs = zip("AB", labels, strict=True)
-        named = [": ".join(filter(None, pair)) for pair in pairs]
+    named = ("",) if beside is None else names_beside(labels)
+    axis = require_axis(x)
     scenes = [
-        Scene.of(problem, drawn, _axis(x), label)
+        Scene.of(problem, drawn, axis, label)
         for drawn, label in zip(maps, named, strict=True)
     ]
     write_bytes(path, _drawn(scenes, chosen, path.suffix.lower()))
 
 
-def require_format(path: Path, formats: Collection[str] = FORMATS) -> None:
-    """Find out before any work whether a picture can have this name.
+def require_picture(path: Path) -> None:
+    """Find out before any work whether a picture of this name can be drawn.
 
     Raises:
-        UsageError: It ends in none of the formats.
+        UsageError: It ends in none of the formats, or what draws pages is not there.
     """
-    if path.suffix.lower() not in formats:
-        *others, last = formats
-        expected = f"{', '.join(others)} or {last}"
-        raise UsageError(f"{path}: expected a name that ends in {expected}")
+    require_format(path)
+    if path.suffix.lower() == WEB:
+        from hybridalloc.report.picture.web import require_uplot
+
+        require_uplot()
+
+
+def require_axis(x: str) -> XAxis:
+    """The axis of this name.
+
+    Raises:
+        UsageError: There is none.
+    """
+    try:
+        return XAxis(x)
+    except ValueError:
+        expected = " or ".join(repr(axis.value) for axis in XAxis)
+        raise UsageError(f"x axis {x!r}: expected {expected}") from None
+
+
+def names_beside(labels: tuple[str, str]) -> tuple[str, str]:
+    """What two maps beside each other are called: A and B, and their labels.
+
+    >>> names_beside(("XLA", ""))
+    ('A: XLA', 'B')
+    """
+    one, other = (": ".join(filter(None, x)) for x in zip("AB", labels, strict=True))
+    return one, other
 
 
 def require_drawable(program: Program, memory_map: MemoryMap) -> None:
@@ -117,11 +143,3 @@ def _drawn(scenes: list[Scene], chosen: int | None, suffix: str) -> bytes:
     from hybridalloc.report.picture.printed import printed
 
     return printed(lambda: page(scenes, chosen), suffix)
-
-
-def _axis(x: XAxis | str) -> XAxis:
-    try:
-        return XAxis(x)
-    except ValueError:
-        expected = " or ".join(repr(axis.value) for axis in XAxis)
-        raise UsageError(f"x axis {x!r}: expected {expected}") from None

@@ -13,7 +13,7 @@ from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 from rich.cells import cell_len
 
 from hybridalloc.io.files import write_bytes
-from hybridalloc.report.picture import PRINTED, require_format
+from hybridalloc.report.formats import PRINTED, require_format
 from hybridalloc.report.picture.boxes import MOST_VECTORS
 from hybridalloc.report.picture.fonts import drawable
 from hybridalloc.report.picture.memory import byte_scale

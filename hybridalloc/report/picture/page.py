@@ -20,6 +20,7 @@ from hybridalloc.report.picture.scene import (
     Piece,
     Scene,
     XAxis,
+    other_of,
     rectangles,
 )
 from hybridalloc.report.picture.style import (
@@ -79,7 +80,7 @@ class _Column:
     ) -> None:
         self.figure, self.scene = figure, scenes[index]
         self.left, self.right = ((index + side) / len(scenes) for side in (LEFT, RIGHT))
-        other = next((x for x in scenes if x is not self.scene), None)
+        other = other_of(scenes, self.scene)
         self.panels = panels(self.scene, other)
         self.pieces = rectangles(self.scene)
         self.emphasis = Emphasis.of(self.scene, other, chosen)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -173,6 +173,11 @@ class Emphasis:
         return Emphasis(
             frozenset(i for i, x in own if replace(x, offset=None) in there)
         )
+
+
+def other_of(scenes: Sequence[Scene], scene: Scene) -> Scene | None:
+    """The map beside this one, if there is one."""
+    return next((x for x in scenes if x is not scene), None)
 
 
 def rectangles(scene: Scene) -> list[Piece]:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 from commands import Command
+from hostile_models import NAMES, require_answers
 from torch import nn
 from torch_cases import exported
 
@@ -28,6 +29,12 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with quiet():
         torch.export.save(exported(layers, torch.zeros(8, 64)), path)
     return path
+
+
+def _directory(path: Path) -> int:
+    """Where the central directory of an archive begins."""
+    with zipfile.ZipFile(path) as archive:
+        return archive.start_dir
 
 
 def test_a_file_gives_the_program_that_was_saved(saved: Path) -> None:
@@ -86,6 +93,29 @@ def test_what_is_no_exported_program_is_refused_in_one_line(
         assert ran.err.count("\n") == 1
 
 
+class Named(nn.Module):
+    """A product with a buffer of each name, as far as PyTorch takes it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names = [name.replace(".", " ") for name in NAMES]
+        for name in self.names:
+            self.register_buffer(name, torch.ones(4, 4))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for name in self.names:
+            x = x @ self.get_buffer(name)
+        return x
+
+
+def test_every_command_takes_a_model_of_hostile_names(
+    command: Command, tmp_path: Path
+) -> None:
+    with quiet():
+        torch.export.save(exported(Named(), torch.zeros(4, 4)), tmp_path / "model.pt2")
+    require_answers(command, tmp_path / "model.pt2")
+
+
 def test_a_model_of_unknown_sizes_is_refused_in_one_line(
     command: Command, tmp_path: Path
 ) -> None:
@@ -124,3 +154,29 @@ def test_a_mutated_file_is_read_or_refused(
     with suppress(InputError):
         read_problem(path)
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_file_with_a_mutated_directory_is_read_or_refused(
+    saved: Path, tmp_path: Path, seed: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    rng = random.Random(seed)
+    data = bytearray(saved.read_bytes())
+    for _ in range(rng.randint(1, 3)):
+        data[rng.randrange(_directory(saved), len(data))] = rng.randrange(256)
+    path = tmp_path / "mutant.pt2"
+    path.write_bytes(data)
+    with suppress(InputError):
+        read_problem(path)
+    assert capfd.readouterr().err == ""
+
+
+def test_an_archive_of_a_version_to_come_is_refused_in_one_line(
+    command: Command, saved: Path, tmp_path: Path
+) -> None:
+    data = bytearray(saved.read_bytes())
+    data[_directory(saved) + 6] = 97  # it takes version 9.7 to unpack the first file
+    (tmp_path / "late.pt2").write_bytes(data)
+    ran = command("info", tmp_path / "late.pt2")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert "expected a complete zip archive" in ran.err

@@ -12,6 +12,7 @@ import json
 from collections.abc import Sequence
 from importlib.resources import files
 
+from hybridalloc.errors import UsageError
 from hybridalloc.report.picture.scene import Scene
 from hybridalloc.report.picture.web.content import content
 from hybridalloc.report.words import printable
@@ -21,11 +22,12 @@ SCRIPTS = (
     *("search.js", "controls.js", "main.js"),
 )
 """In the order in which they are read."""
+UPLOT = ("LICENSE", "uPlot.iife.min.js", "uPlot.min.css")
 _IN_SCRIPT = str.maketrans({x: f"\\u{ord(x):04x}" for x in "<>&"})
 
 
 def web_page(scenes: Sequence[Scene], chosen: int | None) -> str:
-    """The whole page.
+    """The whole page; uPlot is there.
 
     Args:
         scenes: One map, or two side by side.
@@ -47,6 +49,20 @@ def web_page(scenes: Sequence[Scene], chosen: int | None) -> str:
         name, _, after = piece.partition("}}")
         filled += [parts[name], after]
     return "".join(filled)
+
+
+def require_uplot() -> None:
+    """Find out that what draws pages is there.
+
+    Raises:
+        UsageError: It is not, as in a checkout that was never installed.
+    """
+    if not all((files(__package__) / "uplot" / name).is_file() for name in UPLOT):
+        raise UsageError(
+            "pages (.html) need uPlot, which is fetched when the package is built: "
+            "pip install -e . in the checkout, with a network; or draw .png, .svg or "
+            ".pdf"
+        )
 
 
 def _uplot() -> str:

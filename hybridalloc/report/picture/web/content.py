@@ -21,6 +21,7 @@ from hybridalloc.report.picture.scene import (
     Piece,
     Scene,
     cumulated,
+    other_of,
     rectangles,
 )
 from hybridalloc.report.picture.web.palette import PALETTES
@@ -33,6 +34,8 @@ MOST_STEPS = 20_000
 MOST_CHANGES = 300
 """How many of the buffers that differ are listed."""
 DIGITS = 7
+SUM_DIGITS = 12
+"""Of sums over the run, from which a page takes differences."""
 ORIGINS, PHASES = list(Origin), list(Phase)
 
 Content = dict[str, Any]
@@ -63,7 +66,7 @@ def content(scenes: Sequence[Scene], chosen: int | None) -> Content:
         "origins": [x.value for x in ORIGINS],
         "phases": [x.value for x in PHASES],
         "maps": [
-            _map(x, group, shown, _other(scenes, x), chosen)
+            _map(x, group, shown, other_of(scenes, x), chosen)
             for x, group, shown in zip(scenes, pieces, lists, strict=True)
         ],
         "differences": _differences(scenes),
@@ -85,10 +88,6 @@ def _program(program: Program) -> Content:
     }
 
 
-def _other(scenes: Sequence[Scene], scene: Scene) -> Scene | None:
-    return next((x for x in scenes if x is not scene), None)
-
-
 def _map(
     scene: Scene,
     pieces: Sequence[Piece],
@@ -102,8 +101,8 @@ def _map(
         "facts": list(facts(scene)),
         "remark": remark(scene, chosen, other),
         "valid": not scene.violations,
-        "x": _floats(scene.x),
-        "clock": _floats(cumulated(scene.now_s)),
+        "x": _floats(scene.x, SUM_DIGITS),
+        "clock": _floats(cumulated(scene.now_s), SUM_DIGITS),
         "faded": sorted(Emphasis.of(scene, other, None).faded),
         "pieces": _pieces(pieces),
         "allocations": _allocations(scene),
@@ -142,7 +141,7 @@ def _allocations(scene: Scene) -> Content:
 def _panels(scenes: Sequence[Scene]) -> list[list[Content]]:
     """The panels of each map; those beside each other reach equally high."""
     lists = [
-        [_panel(scene, panel) for panel in panels(scene, _other(scenes, scene))]
+        [_panel(scene, panel) for panel in panels(scene, other_of(scenes, scene))]
         for scene in scenes
     ]
     for beside in zip(*lists, strict=True):
@@ -163,7 +162,7 @@ def _panel(scene: Scene, panel: Panel) -> Content:
         "unit": panel.unit.value,
         "limit": panel.limit,
         "top": max(highest, panel.limit or 0.0),
-        "edges": _floats(drawn[0][1]),
+        "edges": _floats(drawn[0][1], SUM_DIGITS),
         "lines": [
             {
                 "role": line.role.value,
@@ -206,14 +205,17 @@ def _differences(scenes: Sequence[Scene]) -> Content | None:
     }
 
 
-def _floats(values: Iterable[float] | NDArray[Any]) -> list[float | int]:
+def _floats(
+    values: Iterable[float] | NDArray[Any], digits: int = DIGITS
+) -> list[float | int]:
     """Numbers with few digits, whole ones without a fraction."""
-    return [_short(float(x)) for x in np.asarray(list(values), dtype=np.float64)]
+    numbers = np.asarray(list(values), dtype=np.float64)
+    return [_short(float(x), digits) for x in numbers]
 
 
-def _short(value: float) -> float | int:
+def _short(value: float, digits: int) -> float | int:
     if value.is_integer() and abs(value) < 2**53:
         return int(value)
     if not math.isfinite(value):
         return 0
-    return float(f"{value:.{DIGITS}g}")
+    return float(f"{value:.{digits}g}")

@@ -113,6 +113,7 @@ function showKeys() {
 
 function press(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key.startsWith("Arrow") && event.target.closest("#differences")) return; // scrolls
   if (event.target === byId("search")) {
     if (event.key === "Enter") step(event.shiftKey ? -1 : 1);
     else if (event.key === "Escape") {

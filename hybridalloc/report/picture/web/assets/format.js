@@ -2,6 +2,8 @@
 
 const BYTES = [[2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]];
 const SECONDS = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]];
+/** Of decimals, that numbers have at all. */
+const MOST_PLACES = 15;
 
 function digits(value, count) {
   return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(count)));
@@ -26,12 +28,29 @@ function countText(count) {
   return count.toLocaleString("en");
 }
 
+/** How many decimals tell each of these numbers from the next. */
+function placesApart(values) {
+  return values.length > 1 ? Math.ceil(-Math.log10(values[1] - values[0])) : 0;
+}
+
+/** Numbers in three digits, and as many more as tell neighbours apart. */
+function textsApart(values) {
+  const highest = Math.max(...values.map(Math.abs));
+  const places = Math.max(placesApart(values), 2 - Math.floor(Math.log10(highest)), 0);
+  return values.map((x) => String(Number(x.toFixed(Math.min(places, MOST_PLACES)))));
+}
+
 /** The labels of ticks, in the unit that suits the highest amount that there is. */
 function tickText(unit, top) {
-  if (unit === "parts") return (ticks) => ticks.map((x) => digits(x, 3));
+  if (unit === "parts") return textsApart;
   const units = unit === "bytes" ? BYTES : SECONDS;
-  const [factor, name] = units.find((x) => top >= x[0]) ?? [1, unit === "bytes" ? "B" : "s"];
-  return (ticks) => ticks.map((x) => (x ? `${digits(x / factor, 3)} ${name}` : "0"));
+  const suited = units.find((x) => top >= x[0]) ?? [1, unit === "bytes" ? "B" : "s"];
+  return (ticks) => {
+    const isFine = unit === "bytes" && placesApart(ticks.map((x) => x / suited[0])) > 3;
+    const [factor, name] = isFine ? [1, "B"] : suited;
+    const texts = textsApart(ticks.map((x) => x / factor));
+    return texts.map((text) => (text === "0" ? text : `${text} ${name}`));
+  };
 }
 
 /** An element with text, which is never read as markup. */

@@ -1,6 +1,8 @@
 // The plots of a map, one below the other: uPlot draws axes and lines.
 
-const AXIS_WIDTH = 64;
+const AXIS_WIDTH = 84;
+/** Between ticks: room for a time in many digits. */
+const X_SPACE = 100;
 const PANEL_HEIGHT = 66;
 const X_AXIS_HEIGHT = 38;
 
@@ -16,7 +18,7 @@ function axes(values, xLabel) {
   const label = { label: xLabel, labelSize: 16, labelFont: font, size: 22 };
   return [
     xLabel
-      ? { stroke, grid, ticks, font, ...label, values: (_, x) => xTicks(x) }
+      ? { stroke, grid, ticks, font, ...label, space: X_SPACE, values: (_, x) => xTicks(x) }
       : { show: false },
     { stroke, grid, ticks, font, size: AXIS_WIDTH, values: (_, x) => values(x) },
   ];
