@@ -1,5 +1,6 @@
 """Every command and every piece of Python in the documentation runs, but for ``make``.
 
+Searches have no more than three seconds: that they run is tested, not what they find.
 Those behind `<!-- needs jax -->` run where jax and the TPU compiler are installed.
 """
 
@@ -33,6 +34,8 @@ BLOCK = re.compile(
     r"^(<!-- needs jax -->\n)?```(sh|console|python)\n(.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
+LIMIT_S = re.compile(r"(?<=--time-limit )[\d.]+|(?<=time_limit=)[\d.]+")
+MOST_S = 3.0
 HAS_JAX = all(map(importlib.util.find_spec, ("jax", "libtpu", "cloudpickle")))
 NEEDS_JAX = pytest.mark.skipif(not HAS_JAX, reason="needs jax with the TPU compiler")
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)[^)]*\)")
@@ -49,12 +52,18 @@ def blocks(*languages: str) -> list[ParameterSet]:
                 needs_jax = bool(match[1])
                 line = text.count("\n", 0, match.start(2)) + 1
                 walk = (needs_jax, 1 if page.name in WALKS else line)
-                walks.setdefault(walk, []).append(match[3])
+                code = match[3] if needs_jax else LIMIT_S.sub(shortened, match[3])
+                walks.setdefault(walk, []).append(code)
         for (needs_jax, line), codes in walks.items():
             name = f"{page.relative_to(ROOT)}:{line}"
             marks = NEEDS_JAX if needs_jax else ()
             found.append(pytest.param("".join(codes), id=name, marks=marks))
     return found
+
+
+def shortened(limit: re.Match[str]) -> str:
+    """A limit in seconds, but not more than the tests have time for."""
+    return f"{min(float(limit[0]), MOST_S):g}"
 
 
 def commands(block: str) -> list[str]:
