@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from hybridalloc.compose import (
     BestOf,
@@ -33,7 +35,7 @@ _rehearsed: set[str] = set()
 """The kinds of solver that this process has no need to rehearse any more."""
 
 
-def rehearse(strategy: str) -> None:
+def rehearse(strategy: str | Solver, begin: Callable[[], None] = lambda: None) -> None:
     """The first time on a machine, let a strategy's parts each solve a tiny program.
 
     That compiles their inner loops, which takes up to a minute; those of one kind
@@ -42,16 +44,17 @@ def rehearse(strategy: str) -> None:
     where the strategy solves the problem that it is meant for.
 
     Args:
-        strategy: The text of a composition.
+        strategy: A solver, or the text of a composition.
+        begin: Called before anything is compiled.
 
     Raises:
-        UsageError: It is not one.
+        UsageError: The text is not one of a composition.
     """
     for part in _parts(as_solver(strategy)):
         kind = _kind(part)
         if kind not in _rehearsed:
             _rehearsed.add(kind)
-            once(kind, partial(_rehearse, part))
+            once(kind, partial(_rehearse, part, begin))
 
 
 def _kind(part: Solver) -> str:
@@ -61,8 +64,12 @@ def _kind(part: Solver) -> str:
     return f"{name} that follows {heuristics}" if heuristics else name
 
 
-def _rehearse(part: Solver) -> None:
-    """Let a solver solve the tiny program."""
+def _rehearse(part: Solver, begin: Callable[[], None]) -> None:
+    """Let a solver solve the tiny program, without heuristics of the user's own."""
+    begin()
+    config: Any = getattr(part, "config", None)
+    if getattr(config, "own", ()):
+        part = type(part)(replace(config, own=()))  # type: ignore[call-arg]
     problem = _problem()
     simulate(problem, MemoryMap())
     with suppress(Exception):

@@ -130,14 +130,13 @@ def solve(
 
 def _solver(strategy: str | Solver) -> tuple[Solver, str]:
     """The solver, ready to run, and what to call it."""
-    solver = as_solver(strategy)
-    if not isinstance(strategy, str):
-        require_takes(solver, name_of(solver), Problem)
-        return solver, name_of(solver)
     from hybridalloc.rehearsal import rehearse  # loads the compiler of inner loops
 
-    rehearse(strategy)
-    return solver, strategy.strip()
+    solver = as_solver(strategy)
+    name = strategy.strip() if isinstance(strategy, str) else name_of(solver)
+    require_takes(solver, name, Problem)
+    rehearse(solver)
+    return solver, name
 
 
 def _begin(

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from hybridalloc import jit, rehearsal
+from hybridalloc import Chain, jit, rehearsal
+from hybridalloc.agents.hybrid import AgentHybrid, AgentHybridConfig
 from hybridalloc.checker import check
 from hybridalloc.compose import as_solver
 from hybridalloc.errors import UsageError
+from hybridalloc.game import Action, Game
 from hybridalloc.problem import Problem
 from hybridalloc.rehearsal import ITERATIONS, rehearse
 from hybridalloc.solver import Outcome, Run
@@ -127,3 +129,27 @@ def test_a_strategy_finds_a_map_of_the_program(watched: Watched) -> None:
     assert found is not None
     assert len(found) > 0
     assert check(problem, found) == ()
+
+
+def test_a_solver_is_rehearsed_as_a_text_is_and_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(jit, "note_of", lambda text: None)
+    solver, begun = Watched(), list[int]()
+    rehearse(Chain(solver, "slow"), lambda: begun.append(len(solver.asked)))
+    assert len(solver.asked) == 1
+    assert begun[0] == 0
+
+
+def test_heuristics_of_the_users_own_are_not_asked_in_a_rehearsal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(jit, "note_of", lambda text: None)
+    asked: list[Game] = []
+
+    def own(game: Game) -> list[int]:
+        asked.append(game)
+        return [Action.DROP] * len(game.steps)
+
+    rehearse(AgentHybrid(AgentHybridConfig(heuristics="", own=(own,))))
+    assert not asked

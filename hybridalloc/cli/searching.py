@@ -90,7 +90,11 @@ class Case:
 
 def search(case: Case, strategy: str, limits: Limits, step: Step) -> Result:
     """Solve a problem, showing the best time so far and who found it."""
+    from hybridalloc.rehearsal import rehearse  # loads the compiler of inner loops
+
     what = f"{short_name(case.path)}: {strategy}"
+    once = "compiling, once on this machine; the time limit begins after that"
+    rehearse(strategy, lambda: step(f"{what}: {once}"))
     step(what)
 
     def improved(incumbent: Incumbent) -> None:
