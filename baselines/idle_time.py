@@ -66,8 +66,8 @@ def tick(
 
 
 @compiled
-def progress(clock: Floats, copies: Waiting) -> Times:
-    """When copies are complete that are served first in, first out."""
+def progress(clock: Floats, copies: Waiting) -> tuple[Floats, Floats, Floats]:
+    """When copies progress, first in, first out: the fields of ``Times``."""
     issue, due, work = copies
     count = len(work)
     total, done, spare = np.empty(count), np.empty(count), np.empty(count)
@@ -85,7 +85,7 @@ def progress(clock: Floats, copies: Waiting) -> Times:
     for k in range(count - 1, -1, -1):
         least = min(least, clock[due[k]] - done[k] + spare[k])
         spare[k] = least - spare[k]
-    return Times(total, done, spare)
+    return total, done, spare
 
 
 @compiled

@@ -43,7 +43,7 @@ class Queue(Generic[Name]):
 
     def times(self, clock: Floats) -> Times:
         """When the copies progress; for other questions about the same clock."""
-        return progress(clock, self.copies)
+        return Times(*progress(clock, self.copies))
 
     def lateness_with(self, clock: Floats, issue: int, due: int, work: float) -> float:
         """By how much the latest copy would miss its due point with one more copy.

@@ -12,7 +12,7 @@ from hybridalloc.cost_model import elapsed, idle
 from hybridalloc.problem import Problem
 from hybridalloc.simulator.map_arrays import MapArrays
 from hybridalloc.simulator.stalls import stall_time
-from hybridalloc.simulator.tape import build_tape, sort_copies
+from hybridalloc.simulator.tape import Events, build_tape, sort_copies
 
 ROUNDING = 1e-12
 """Times that differ by no more than this share are equal."""
@@ -111,5 +111,6 @@ class Clock:
             copy_issue=issue,
             copy_due=due,
         )
-        events = sort_copies(self._tape, self._startup_s, self._rates, arrays)
+        found = sort_copies(self._tape, self._startup_s, self._rates, arrays)
+        events = Events(*found)
         return running_s + stall_time(self._tape, events, idle_s)

@@ -8,14 +8,16 @@ from typing import Annotated, Any
 
 import typer
 
+from hybridalloc.cli.endings import tell
 from hybridalloc.cli.output import Step
 from hybridalloc.errors import UsageError
-from hybridalloc.io.json_format import read_map
+from hybridalloc.io.files import read_text
+from hybridalloc.io.json_format import capacity_of_map, loads_map
 from hybridalloc.io.read import holds_buffers, read_problem
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import CostModel, Problem
 from hybridalloc.report.tables import short_name
-from hybridalloc.report.units import parse_size
+from hybridalloc.report.units import parse_size, size_text
 
 COMPILER_MAP = "input"
 """What stands, in place of a map's path, for the compiler's own answer."""
@@ -226,15 +228,29 @@ def require_start(warm_start: str | None, *, is_robust: bool) -> None:
         )
 
 
+def _compare_capacity(name: str, made_for: int, capacity: int) -> None:
+    if made_for != capacity:
+        tell(
+            "warning",
+            f"{name} was made for {size_text(made_for)} of fast memory, and is judged "
+            f"here with {size_text(capacity)} (--capacity {made_for} for its own)",
+        )
+
+
 def given_map(name: str, problem: Problem) -> MemoryMap:
     """The map in a file, or the compiler's own answer for ``input``.
+
+    Whoever gives a map that was made for another capacity is told so.
 
     Raises:
         InputError: The file is not a map of this program.
         UsageError: The input does not carry the compiler's answer.
     """
     if name != COMPILER_MAP:
-        return read_map(Path(name), problem)
+        text = read_text(name)
+        memory_map = loads_map(text, problem, name)
+        _compare_capacity(name, capacity_of_map(text, name), problem.target.capacity)
+        return memory_map
     if problem.compiler_map is None:
         raise UsageError(
             f"{COMPILER_MAP!r} stands for the compiler's own answer, which "

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from hybridalloc.compose.combinators import BestOf
 from hybridalloc.compose.members import Best, as_solvers, is_proof, name_of
+from hybridalloc.interruption import postponed
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.solver import Outcome, Run, Solver
@@ -56,32 +57,44 @@ class _Joint:
         """Run all until each is done, one has a proof or an error, or Ctrl-C."""
         workers = self._run.workers // len(solvers)
         first, *others = solvers
+        ended = [threading.Event() for _ in others]
         threads = [
-            threading.Thread(target=self._attempt, args=(x, workers), daemon=True)
-            for x in others
+            threading.Thread(target=self._attempt, args=(x, workers, y), daemon=True)
+            for x, y in zip(others, ended, strict=True)
         ]
-        for thread in threads:
-            thread.start()
         try:
+            with postponed():
+                for thread in threads:
+                    thread.start()
             self._ask(first, self._run.workers - workers * len(others))
-            while any(x.is_alive() for x in threads) and not self._stop.is_set():
+            while not (self._stop.is_set() or all(x.is_set() for x in ended)):
                 self._stop.wait(_POLL_S)
         finally:
-            self._stop.set()
-            for thread in threads:
-                with suppress(KeyboardInterrupt):  # the threads must not outlive it
-                    thread.join()
+            self._end(threads, ended)
         if self._errors:
             raise self._errors[0]
         proofs = [x for x in self._outcomes if is_proof(x)]
         return self._best.outcome(proofs[0] if proofs else self._outcomes[-1])
 
-    def _attempt(self, solver: Solver, workers: int) -> None:
+    def _end(
+        self, threads: list[threading.Thread], ended: list[threading.Event]
+    ) -> None:
+        """Wait until no thread works any more, whatever Ctrl-C says."""
+        for thread, has_ended in zip(threads, ended, strict=True):
+            while thread.ident is not None and not has_ended.is_set():
+                with suppress(KeyboardInterrupt):
+                    self._stop.set()
+                    has_ended.wait(_POLL_S)
+        self._stop.set()
+
+    def _attempt(self, solver: Solver, workers: int, ended: threading.Event) -> None:
         try:
             self._ask(solver, workers)
         except BaseException as error:  # handed on by the calling thread
             self._errors.append(error)
             self._stop.set()
+        finally:
+            ended.set()
 
     def _ask(self, solver: Solver, workers: int) -> None:
         run = replace(

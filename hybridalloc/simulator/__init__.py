@@ -120,7 +120,8 @@ class Simulator:
         )
 
     def _events(self, arrays: MapArrays) -> Events:
-        return sort_copies(self._tape, self._startup_s, self._rates, arrays)
+        found = sort_copies(self._tape, self._startup_s, self._rates, arrays)
+        return Events(*found)
 
     def _copies(self, allocation: Allocation) -> Iterator[tuple[int, int, int, int]]:
         """Each copy's bytes, queue, issue and due."""

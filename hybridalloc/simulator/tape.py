@@ -117,8 +117,8 @@ def _ints(values: list[int]) -> Ints:
 @compiled
 def sort_copies(
     tape: Tape, startup_s: float, rates: Floats, map_arrays: MapArrays
-) -> Events:
-    """The copies of a map, by step.
+) -> tuple[Floats, Ints, Ints, Ints]:
+    """The copies of a map, by step: the fields of ``Events``.
 
     Args:
         tape: The program.
@@ -138,7 +138,7 @@ def sort_copies(
         work_s[i] = (
             startup_s + map_arrays.copy_bytes[i] / rates[map_arrays.copy_queue[i]]
         )
-    return Events(work_s, map_arrays.copy_queue, first, event)
+    return work_s, map_arrays.copy_queue, first, event
 
 
 @compiled

@@ -100,6 +100,15 @@ def loads_map(text: str, problem: Problem, path: Path | str = "<string>") -> Mem
     return _decode(text, path, MapFile, lambda file: decode_map(file, program))
 
 
+def capacity_of_map(text: str, path: Path | str = "<string>") -> int:
+    """Bytes of the fast memory that the map in a map file's text was made for.
+
+    Raises:
+        InputError: The text is not a map file.
+    """
+    return _decode(text, path, MapFile, lambda file: file.capacity_bytes)
+
+
 def dumps_map(memory_map: MemoryMap, problem: Problem) -> str:
     """The text of a map file, without the fields that have their defaults.
 
