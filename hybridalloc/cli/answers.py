@@ -32,7 +32,7 @@ from hybridalloc.cli.options import (
     require_start,
     require_unset,
 )
-from hybridalloc.cli.output import Step, progress, show, show_json
+from hybridalloc.cli.output import Step, apart, progress, show, show_json
 from hybridalloc.cli.picture import PICTURE, require_picture, write_picture
 from hybridalloc.cli.searching import Case, Limits, bound, exit_code, limits, search
 from hybridalloc.cli.static.answers import Search, solve_csv
@@ -143,7 +143,7 @@ def _tell(
     if as_json:
         show_json(found.as_json())
     else:
-        show(answer_table(found), *finders, *written)
+        show(answer_table(found), *finders, *apart(written))
     if failure is not None:
         raise failure
 

@@ -158,7 +158,7 @@ def test_solve_draws_the_map_that_it_finds(
     quick = ("--strategy", "greedy", "--iterations", 1, "--bound-time", 0)
     ran = command("solve", workload, *quick, "--plot", plot)
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.endswith(f"picture written to {plot}\n")
+    assert ran.out.endswith(f"\n\npicture written to {plot}\n")
     assert "uPlot" in plot.read_text()
 
 
