@@ -180,7 +180,7 @@ def test_the_title_has_time_target_cost_model_and_peak() -> None:
     assert headline(shown) == "42 s,  1.143x as fast as all in slow memory"  # 48 / 42
     assert list(facts(shown))[:4] == [
         "small, 32 B",
-        "roofline",
+        "simulated: roofline",
         "peak 8 B",
         "1 allocation",
     ]

@@ -26,7 +26,7 @@ def facts(scene: Scene) -> Iterator[str]:
     copies = sum(a.has_copy for a in allocations)
     evictions = sum(a.eviction is not None for a in allocations)
     yield f"{problem.target.name}, {size_text(problem.target.capacity)}"
-    yield problem.cost_model.value
+    yield f"simulated: {problem.cost_model.value}"
     yield f"peak {size_text(scene.memory_map.peak_bytes(problem.program))}"
     yield plural(len(allocations), "allocation", "allocations")
     yield plural(copies, "prefetch", "prefetches")
