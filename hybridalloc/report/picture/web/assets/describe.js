@@ -6,6 +6,8 @@ const ORIGIN_TEXT = {
   cross_program: "cross-program prefetch",
 };
 
+const HINT = "Point at a rectangle, or into a panel, to be told what it is.";
+
 function instructionText(t) {
   const { name } = DATA.instructions;
   return t < name.length ? `${countText(t)} ${name[t]}` : `${countText(t)} (the end)`;
@@ -92,7 +94,7 @@ function showDetails() {
   const chosen = marked.selected;
   const line = byId("details");
   if (chosen === null) {
-    line.textContent = "";
+    line.replaceChildren(element("span", HINT, "hint"));
     return;
   }
   const name = element("b", DATA.buffers.name[chosen.buffer]);

@@ -104,6 +104,7 @@ function start() {
   fitPlots();
   setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
   listenToAll();
+  showDetails();
   if (DATA.chosen !== null) choose(DATA.chosen);
   document.documentElement.dataset.ready = "true";
 }
