@@ -19,7 +19,7 @@ from hybridalloc.errors import InputError, UsageError
 from hybridalloc.memory_map import Allocation, Eviction, MemoryMap, Origin, Slice
 from hybridalloc.program import Buffer
 from hybridalloc.report.picture import draw
-from hybridalloc.report.picture.amounts import show_seconds
+from hybridalloc.report.picture.amounts import draw_panel, panel_top, show_seconds
 from hybridalloc.report.picture.loops import loop_depths
 from hybridalloc.report.picture.memory import byte_scale, tick_step
 from hybridalloc.report.picture.panels import Role, Unit, panels, steps
@@ -145,6 +145,16 @@ def test_beside_another_map_a_panel_has_what_is_lost_to_it() -> None:
     assert lost.lines[0].amounts.tolist() == [0.0, 0.0, 6.0]
     assert gained.lines[0].amounts.tolist() == [6.0, 6.0, 0.0]
     assert lost.title == "time lost to the other map, stalls included: 6 s"
+
+
+def test_a_panel_with_nothing_in_it_has_a_0_and_no_unit() -> None:
+    axes = Figure().subplots()
+    shown = scene()
+    stalls = panels(shown)[3]
+    draw_panel(axes, shown, stalls, panel_top(shown, stalls))
+    assert (axes.get_yticks().tolist(), axes.get_ylabel()) == ([0], "")
+    draw_panel(axes, shown, stalls, 0.5)
+    assert axes.get_ylabel() == "ms"
 
 
 def test_what_both_maps_have_at_the_same_time_stands_back() -> None:

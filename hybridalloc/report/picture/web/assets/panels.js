@@ -65,9 +65,15 @@ function memoryPlot(map, host) {
   return Object.assign(plot, { map, rangeY: () => view.y });
 }
 
+/** The labels of ticks; where there is nothing, a 0. */
+function panelTicks(panel, ticks) {
+  if (!panel.inView) return ticks.map((x) => (x ? "" : "0"));
+  return tickText(panel.unit, panel.inView)(ticks);
+}
+
 /** Lines that are level from each edge to the next. */
 function panelPlot(map, panel, host, isLast) {
-  const list = axes((x) => tickText(panel.unit, panel.inView)(x), isLast ? xLabel() : "");
+  const list = axes((x) => panelTicks(panel, x), isLast ? xLabel() : "");
   if (panel.unit === "bytes") list[1].incrs = Array.from({ length: 53 }, (_, i) => 2 ** i);
   list[1].space = 20;
   const height = PANEL_HEIGHT + (isLast ? X_AXIS_HEIGHT : 0);
