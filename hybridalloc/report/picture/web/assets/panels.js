@@ -1,6 +1,6 @@
 // The plots of a map, one below the other: uPlot draws axes and lines.
 
-const AXIS_WIDTH = 100;
+const AXIS_WIDTH = 92;
 const LABEL_WIDTH = 16;
 /** Between ticks: room for a time in many digits. */
 const X_SPACE = 100;
