@@ -87,7 +87,7 @@ def test_show_writes_a_page_of_two_maps_and_a_trace(
     ran = command("show", workload, "input", found, "--out", out, "--trace", trace)
     assert (ran.code, ran.err) == (0, "")
     assert ran.out == f"picture written to {out}\ntrace written to {trace}\n"
-    assert '"A: input \\u00b7 lstm_lm_b64_s128"' in out.read_text()
+    assert '"A: XLA\'s own answer \\u00b7 lstm_lm_b64_s128"' in out.read_text()
     assert "traceEvents" in json.loads(trace.read_text())
 
 

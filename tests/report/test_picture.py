@@ -165,7 +165,8 @@ def test_what_both_maps_have_at_the_same_time_stands_back() -> None:
     assert Emphasis.of(one, None, 0) == Emphasis(frozenset({1}), outlined=True)
     # The copies of one take 16 s, and idle time hides 4 s; those of the other 8 and 2.
     assert remark(other, None, one) == (
-        "alike but for offsets, faded: 1 of 1; this map takes 6 s less"
+        "faded: 1 of 1 allocations, which the other map has too, at whatever offsets; "
+        "this map takes 6 s less"
     )
 
 

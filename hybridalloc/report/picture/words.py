@@ -79,4 +79,7 @@ def _comparison(scene: Scene, other: Scene) -> str:
     alike = len(Emphasis.of(scene, other, None).faded)
     count = len(scene.memory_map.allocations)
     change = change_text(scene.simulation.time_s - other.simulation.time_s, "this map")
-    return f"alike but for offsets, faded: {alike:,} of {count:,}; {change}"
+    return (
+        f"faded: {alike:,} of {count:,} allocations, which the other map has too, at "
+        f"whatever offsets; {change}"
+    )

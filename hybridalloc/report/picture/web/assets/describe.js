@@ -35,7 +35,7 @@ function describeAllocation(map, i) {
     rows.push(["evicted", `issued at ${countText(column("issue"))}, due at ${countText(column("due"))}`]);
   }
   rows.push(["saves", `${timeText(column("saved"))}, copies apart`]);
-  if (map.fadedSet.has(i)) rows.push(["", "alike in the other map, but for the offset"]);
+  if (map.fadedSet.has(i)) rows.push(["", "in the other map too, at whatever offset"]);
   return rows;
 }
 
