@@ -32,11 +32,11 @@ from hybridalloc.cli.options import (
     require_start,
     require_unset,
 )
-from hybridalloc.cli.output import Step, progress, show, show_json
+from hybridalloc.cli.output import Step, apart, progress, show, show_json
 from hybridalloc.cli.picture import PICTURE, require_picture, write_picture
 from hybridalloc.cli.searching import Case, Limits, bound, exit_code, limits, search
 from hybridalloc.cli.static.answers import Search, solve_csv
-from hybridalloc.compose import parse
+from hybridalloc.compose import name_of, parse
 from hybridalloc.errors import HybridAllocError, InputError
 from hybridalloc.interruption import Interruption
 from hybridalloc.io.files import require_writable
@@ -113,7 +113,7 @@ def solve(
     if plot is not None:
         require_picture(plot)
     require_start(warm_start, is_robust=is_robust)
-    parse(strategy)  # refused, if so, before anything is read
+    solver = parse(strategy)  # refused, if so, before anything is read
     given = limits(time_limit, bound_time, iterations, seed, workers)
     with progress() as step:
         problem = read_given(step, input_path, target, cost_model, capacity, max_slices)
@@ -126,7 +126,7 @@ def solve(
     found = record(case.path, problem, result, case.references)
     written, failure = write_best(result.map, problem, out)
     drawn, other_failure = write_picture(result.map, problem, plot)
-    finders = who_found(result, references.slow_s)
+    finders = who_found(result, references.slow_s, name_of(solver))
     _tell(found, finders, [*written, *drawn], failure or other_failure, as_json=as_json)
     return exit_code([found])
 
@@ -143,7 +143,7 @@ def _tell(
     if as_json:
         show_json(found.as_json())
     else:
-        show(answer_table(found), *finders, *written)
+        show(answer_table(found), *finders, *apart(written))
     if failure is not None:
         raise failure
 

@@ -6,7 +6,7 @@ import io
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -64,6 +64,11 @@ def show(*parts: RenderableType) -> None:
     for part in parts:
         console.print(part, soft_wrap=isinstance(part, str))
     _write("".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines()))
+
+
+def apart(lines: Sequence[str]) -> list[str]:
+    """Lines that stand below a table, if there are any: an empty one comes first."""
+    return ["", *lines] if lines else []
 
 
 def show_json(value: object) -> None:

@@ -28,6 +28,7 @@ from hybridalloc.memory_map import MemoryMap
 from hybridalloc.problem import Problem
 from hybridalloc.report.formats import FORMATS
 from hybridalloc.report.tables import short_names
+from hybridalloc.report.words import XLA_ANSWER
 
 PICTURE = f"FILE{'|'.join(FORMATS).replace('|.', '|')}"
 MOST_MAPS = 2
@@ -100,7 +101,7 @@ def picture(
         problem = read_given(step, input_path, target, cost_model, capacity)
         first, *rest = [_map(name, problem, given=bool(maps)) for name in names]
         beside = rest[0] if rest else None
-        short = short_names(names)
+        short = {**short_names(names), COMPILER_MAP: XLA_ANSWER}
         labels = short[names[0]], short[names[-1]]
         written = []
         if out is not None:

@@ -22,7 +22,7 @@ from hybridalloc.cli.options import (
     given_map,
     read_given,
 )
-from hybridalloc.cli.output import progress, show, show_json
+from hybridalloc.cli.output import apart, progress, show, show_json
 from hybridalloc.io.files import require_writable
 from hybridalloc.report.records import reference_times
 from hybridalloc.report.tables import short_name
@@ -104,7 +104,7 @@ def verify(
     if as_json:
         show_json(report_json(found, problem, names, str(out) if written else None))
     else:
-        show(*report_parts(found, problem, names), *written)
+        show(*report_parts(found, problem, names), *apart(written))
     if failure is not None:
         raise failure
     return Exit.INFEASIBLE if found.verdict is Verdict.INVALID else Exit.ANSWER

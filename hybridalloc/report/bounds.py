@@ -15,7 +15,7 @@ from hybridalloc.problem import Problem
 from hybridalloc.report.records import References, finite
 from hybridalloc.report.tables import facts_table, new_table, title
 from hybridalloc.report.units import MISSING, time_text
-from hybridalloc.report.words import above_bound, left_out, printable
+from hybridalloc.report.words import XLA_ANSWER, above_bound, left_out, printable
 from hybridalloc.solver import gap
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def bound_parts(row: BoundRecord, limit: int) -> Iterator[RenderableType]:
         {
             "lower bound": time_text(row.bound_s),
             "all in slow memory": above_bound(row.slow_s, row.slow_gap),
-            "XLA's own answer": above_bound(row.xla_s, row.xla_gap),
+            **_compiler_facts(row),
             "1 MiB more of fast memory": _lowers(row.price_s_per_mib),
             "1 GB/s more for copies": _lowers(row.price_s_per_gbps),
             "found in": f"{row.runtime_s:.1f} s",
@@ -130,6 +130,13 @@ def bound_parts(row: BoundRecord, limit: int) -> Iterator[RenderableType]:
         yield ""
         yield _price_table(row.instructions[:limit])
         yield from left_out(len(row.instructions), limit, "instructions")
+
+
+def _compiler_facts(row: BoundRecord) -> dict[str, str]:
+    """The time of the compiler's own answer, if the input carries one that is valid."""
+    if row.xla_s is None:
+        return {}
+    return {XLA_ANSWER: above_bound(row.xla_s, row.xla_gap)}
 
 
 def _instructions(problem: Problem, prices: Prices) -> Iterator[InstructionPrice]:

@@ -107,12 +107,7 @@ def _sentences(found: Difference) -> Iterator[str]:
             f"{plural(same.prefetches, 'prefetch is', 'prefetches are')} for the same "
             f"first access in both; {starts} within two instructions of the other."
         )
-    kinds = Counter(x.change for x in found.buffers)
-    parts = [
-        f"{kinds[kind]:,} {many}" for kind, (_, many) in CHANGES.items() if kinds[kind]
-    ]
-    parts.append(f"{found.unchanged:,} placed alike")
-    yield f"Buffers: {', '.join(parts)}."
+    yield f"Buffers: {counts_text(found)}."
     if found.buffers:
         times = found.times[0]
         yield (
@@ -120,6 +115,15 @@ def _sentences(found: Difference) -> Iterator[str]:
             f"from accesses served from other memory, by buffer and by instruction "
             f"below, and {signed_time(times.stall_change_s)} from stalls."
         )
+
+
+def counts_text(found: Difference) -> str:
+    """How many buffers differ in which way, and how many do not."""
+    kinds = Counter(x.change for x in found.buffers)
+    parts = [
+        f"{kinds[kind]:,} {many}" for kind, (_, many) in CHANGES.items() if kinds[kind]
+    ]
+    return ", ".join([*parts, f"{found.unchanged:,} placed alike"])
 
 
 def _share(share: float | None) -> str:

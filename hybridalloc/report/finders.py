@@ -52,12 +52,14 @@ def finders(history: Sequence[Incumbent], start_s: float) -> tuple[Finder, ...]:
     return tuple(found.values())
 
 
-def who_found(result: Result, slow_s: float) -> list[RenderableType]:
+def who_found(result: Result, slow_s: float, whole: str) -> list[RenderableType]:
     """Who found what of an answer, for people; nothing if that goes without saying.
 
     Args:
         result: The answer.
         slow_s: The time with everything in slow memory, in seconds.
+        whole: What the strategy as a whole is called where it found something itself,
+            however its text was spelled.
     """
     history, start, start_s = result.history, "all in slow memory", slow_s
     if history and result.warm_start_used:
@@ -67,7 +69,7 @@ def who_found(result: Result, slow_s: float) -> list[RenderableType]:
     rows = [x for x in finders(history, start_s) if x.component != WARM_START]
     if history and not rows:
         return ["", "nothing better than the warm start was found"]
-    if [x.component for x in rows] in ([], [result.strategy]):
+    if [x.component for x in rows] in ([], [whole]):
         return []
     total_s = sum(row.saved_s for row in rows)
     title = "who found it"

@@ -104,7 +104,7 @@ def targets_table(targets: Mapping[str, Target]) -> Group:
 
 
 def info_table(values: Mapping[str, object]) -> Group:
-    """A description of an input.
+    """A description of an input; nothing of a compiler of which it carries nothing.
 
     Args:
         values: The fields of ``Info`` by name; units follow from ``_s`` and ``_bytes``.
@@ -113,6 +113,7 @@ def info_table(values: Mapping[str, object]) -> Group:
         _LABELS.get(name, _label(name)): _fact(name, value)
         for name, value in values.items()
         if name not in ("input", "target", "cost_model")
+        and not (value is None and name.startswith(_OF_COMPILER))
     }
     models = simulated(str(values["cost_model"]), str(values["target"]))
     return facts_table(f"{short_name(str(values['input']))}; {models}", facts)
@@ -141,6 +142,8 @@ def short_names(paths: Sequence[str]) -> dict[str, str]:
     }
 
 
+_OF_COMPILER = ("xla_", "bufferinfo_", "benefit_")
+"""How the names of fields begin that are about the compiler and its dump."""
 _LABELS = {
     "capacity_bytes": "fast memory",
     "input_bytes": "inputs and constants",

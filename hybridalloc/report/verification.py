@@ -33,12 +33,12 @@ def sentence(found: OptimalityReport, problem: Problem) -> str:
         return _improved(found, model)
     if found.gap is None:
         return (
-            f"This map is valid; no better one was found, and how far it is from the "
-            f"best possible {model} is not known.{_note(found)}"
+            f"This map is valid; no better one was found in {_took(found)}, and how "
+            f"far it is from the best possible {model} is not known.{_note(found)}"
         )
     return (
         f"This map is valid and at most {gap_text(found.gap)} slower than the best "
-        f"possible {model}; no better one was found.{_note(found)}"
+        f"possible {model}; no better one was found in {_took(found)}.{_note(found)}"
     )
 
 
@@ -63,9 +63,12 @@ def report_parts(
         "map": names[1],
         "time": above_bound(found.time, found.gap),
         "lower bound": time_text(found.bound),
-        "better map": above_bound(found.better_time, found.better_gap),
-        "found in": f"{found.runtime:.1f} s",
     }
+    if found.better_time is None:
+        facts["took"] = _took(found)
+    else:
+        facts["better map"] = above_bound(found.better_time, found.better_gap)
+        facts["found in"] = _took(found)
     yield facts_table(head, facts)
     yield ""
     yield sentence(found, problem)
@@ -120,6 +123,10 @@ def _improved(found: OptimalityReport, model: str) -> str:
         f"{head}. That is at most {gap_text(found.better_gap)} slower than the best "
         f"possible.{_note(found)}"
     )
+
+
+def _took(found: OptimalityReport) -> str:
+    return f"{found.runtime:.1f} s"
 
 
 def _note(found: OptimalityReport) -> str:

@@ -8,6 +8,9 @@ from collections.abc import Iterator
 from hybridalloc.memory_map import Allocation, Origin
 from hybridalloc.report.units import time_text
 
+XLA_ANSWER = "XLA's own answer"
+"""What the map is called that an input carries: the compiler's."""
+
 
 def plural(count: int, one: str, more: str) -> str:
     """A number of things.

@@ -106,8 +106,15 @@ def test_info_as_json_has_the_keys_of_the_contract(
 def test_info_is_unknown_where_the_input_does_not_tell(
     command: Command, workload: Path
 ) -> None:
-    values = json.loads(command("info", workload / "before_msa.hlo.gz", "--json").out)
+    bare = workload / "before_msa.hlo.gz"
+    values = json.loads(command("info", bare, "--json").out)
     assert values["xla_s"] is values["xla_valid"] is values["benefit_rows"] is None
+    quick = ("--strategy", "slow", "--bound-time", 0)
+    for given in (("info", bare), ("solve", bare, *quick)):
+        told = command(*given).out
+        assert "XLA" not in told
+        assert "bufferinfo" not in told
+    assert "XLA's own answer" in command("info", workload).out
 
 
 def test_info_as_a_table_names_the_cost_model_and_the_target(

@@ -87,7 +87,7 @@ def test_show_writes_a_page_of_two_maps_and_a_trace(
     ran = command("show", workload, "input", found, "--out", out, "--trace", trace)
     assert (ran.code, ran.err) == (0, "")
     assert ran.out == f"picture written to {out}\ntrace written to {trace}\n"
-    assert '"A: input \\u00b7 lstm_lm_b64_s128"' in out.read_text()
+    assert '"A: XLA\'s own answer \\u00b7 lstm_lm_b64_s128"' in out.read_text()
     assert "traceEvents" in json.loads(trace.read_text())
 
 
@@ -158,7 +158,7 @@ def test_solve_draws_the_map_that_it_finds(
     quick = ("--strategy", "greedy", "--iterations", 1, "--bound-time", 0)
     ran = command("solve", workload, *quick, "--plot", plot)
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.endswith(f"picture written to {plot}\n")
+    assert ran.out.endswith(f"\n\npicture written to {plot}\n")
     assert "uPlot" in plot.read_text()
 
 

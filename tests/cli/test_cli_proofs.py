@@ -225,10 +225,23 @@ def test_verify_says_how_far_a_map_may_be_from_optimal(
     assert (values["valid"], values["verdict"]) == (True, "within")
     assert values["sentence"] == (
         f"This map is valid and at most 20.0 % slower than the best possible {MODEL}; "
-        f"no better one was found."
+        f"no better one was found in {values['runtime_s']:.1f} s."
     )
     assert (values["time_s"], values["bound_s"]) == (24.0, 20.0)
     assert values["better_time_s"] is values["better_map"] is None
+
+
+def test_verify_has_no_line_of_a_better_map_where_there_is_none(
+    command: Command,
+    chain: Path,
+    use: bound_stand_ins.Use,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    use(20.0)
+    search_by(monkeypatch, Keeps)
+    out = command("verify", chain, chain.parent / "fastest.json").out
+    assert not {"better map", "found in"} & {x[:10].strip() for x in out.splitlines()}
+    assert any(x.startswith("took ") for x in out.splitlines())
 
 
 def test_verify_says_where_only_slices_could_help(
@@ -258,9 +271,10 @@ def test_verify_writes_a_faster_map(
     given = ("verify", chain, chain.parent / "faster.json", "--out", out)
     ran = command(*given, "--max-slices", "1")
     assert ran.code == 0
-    assert ran.out.splitlines()[-2:] == [
+    assert ran.out.splitlines()[-3:] == [
         f"A map that is 50.0 % faster exists: 24 s instead of 36 s {MODEL}. No valid "
         f"map is faster than that (proven).",
+        "",
         f"map written to {out}",
     ]
     assert read_map(out, CHAIN) == FASTEST

@@ -127,7 +127,9 @@ def test_a_page_has_title_figures_and_a_plot_for_each_panel(show: Any) -> None:
     assert shown.text("h1") == "named"
     assert "2 allocations" in shown.text(".map")
     assert shown.page.locator(".plot canvas").count() == 6
-    assert shown.text("#legend") == "producedprefetchedbeing fetchedbeing evicted"
+    legend = "producedprefetchedbeing fetchedbeing evictedcapacity"
+    assert shown.text("#legend") == legend
+    assert shown.text("#details").startswith("Point at a rectangle")
 
 
 def test_a_rectangle_under_the_pointer_tells_all_of_its_allocation(show: Any) -> None:

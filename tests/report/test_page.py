@@ -104,6 +104,8 @@ def test_two_valid_maps_come_with_the_buffers_that_differ(
     found = page["differences"]
     assert found["buffer"] == [ours.allocations[0].buffer]
     assert found["change"] == ["only A places it"]
+    assert found["kinds"].startswith("1 in A only, ")
+    assert found["kinds"].endswith(" placed alike")
     assert [x["heading"][:4] for x in page["maps"]] == ["A: x", "B: y"]
     tops = [[panel["top"] for panel in x["panels"]] for x in page["maps"]]
     assert tops[0] == tops[1]

@@ -19,7 +19,7 @@ from hybridalloc.errors import InputError, UsageError
 from hybridalloc.memory_map import Allocation, Eviction, MemoryMap, Origin, Slice
 from hybridalloc.program import Buffer
 from hybridalloc.report.picture import draw
-from hybridalloc.report.picture.amounts import show_seconds
+from hybridalloc.report.picture.amounts import draw_panel, panel_top, show_seconds
 from hybridalloc.report.picture.loops import loop_depths
 from hybridalloc.report.picture.memory import byte_scale, tick_step
 from hybridalloc.report.picture.panels import Role, Unit, panels, steps
@@ -147,6 +147,16 @@ def test_beside_another_map_a_panel_has_what_is_lost_to_it() -> None:
     assert lost.title == "time lost to the other map, stalls included: 6 s"
 
 
+def test_a_panel_with_nothing_in_it_has_a_0_and_no_unit() -> None:
+    axes = Figure().subplots()
+    shown = scene()
+    stalls = panels(shown)[3]
+    draw_panel(axes, shown, stalls, panel_top(shown, stalls))
+    assert (axes.get_yticks().tolist(), axes.get_ylabel()) == ([0], "")
+    draw_panel(axes, shown, stalls, 0.5)
+    assert axes.get_ylabel() == "ms"
+
+
 def test_what_both_maps_have_at_the_same_time_stands_back() -> None:
     moved = replace(EVICTED, offset=16)
     one, other = scene(SLICED, EVICTED), scene(moved)
@@ -155,7 +165,8 @@ def test_what_both_maps_have_at_the_same_time_stands_back() -> None:
     assert Emphasis.of(one, None, 0) == Emphasis(frozenset({1}), outlined=True)
     # The copies of one take 16 s, and idle time hides 4 s; those of the other 8 and 2.
     assert remark(other, None, one) == (
-        "alike but for offsets, faded: 1 of 1; this map takes 6 s less"
+        "faded: 1 of 1 allocations, which the other map has too, at whatever offsets; "
+        "this map takes 6 s less"
     )
 
 
@@ -180,7 +191,7 @@ def test_the_title_has_time_target_cost_model_and_peak() -> None:
     assert headline(shown) == "42 s,  1.143x as fast as all in slow memory"  # 48 / 42
     assert list(facts(shown))[:4] == [
         "small, 32 B",
-        "roofline",
+        "simulated: roofline",
         "peak 8 B",
         "1 allocation",
     ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hybridalloc.cli.options import size_or_none
-from hybridalloc.cli.output import Step, progress, show, show_json
+from hybridalloc.cli.output import Step, apart, progress, show, show_json
 from hybridalloc.cli.searching import exit_code
 from hybridalloc.errors import InputError, UsageError
 from hybridalloc.interruption import Interruption
@@ -80,7 +80,7 @@ def solve_csv(
     if as_json:
         show_json(row.as_json())
     else:
-        show(static_table(row), *written)
+        show(static_table(row), *apart(written))
     if failure is not None:
         raise failure
     return exit_code([row])

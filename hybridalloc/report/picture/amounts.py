@@ -25,8 +25,7 @@ def draw_panel(axes: Axes, scene: Scene, panel: Panel, top: float) -> None:
         panel: What to draw.
         top: The highest amount that there is to be room for.
     """
-    top = top or 1.0
-    scale, unit = _scale(panel.unit, top)
+    scale, unit = _scale(panel.unit, top) if top else (1.0, "")
     for line in panel.lines:
         _draw_line(axes, scene, panel, line, scale)
     if panel.limit is not None:
@@ -34,9 +33,11 @@ def draw_panel(axes: Axes, scene: Scene, panel: Panel, top: float) -> None:
         axes.axhline(
             panel.limit / scale, color=INK, lw=0.7, ls=dashes, label="capacity"
         )
-    axes.set_ylim(0, 1.05 * top / scale)
+    axes.set_ylim(0, 1.05 * top / scale or 1)
     axes.set_ylabel(unit)
-    if panel.unit is Unit.BYTES:
+    if not top:
+        axes.set_yticks([0])
+    elif panel.unit is Unit.BYTES:
         axes.yaxis.set_major_locator(MultipleLocator(4 * tick_step(top / scale)))
     else:
         axes.yaxis.set_major_locator(MaxNLocator(2))

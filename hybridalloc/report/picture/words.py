@@ -26,7 +26,7 @@ def facts(scene: Scene) -> Iterator[str]:
     copies = sum(a.has_copy for a in allocations)
     evictions = sum(a.eviction is not None for a in allocations)
     yield f"{problem.target.name}, {size_text(problem.target.capacity)}"
-    yield problem.cost_model.value
+    yield f"simulated: {problem.cost_model.value}"
     yield f"peak {size_text(scene.memory_map.peak_bytes(problem.program))}"
     yield plural(len(allocations), "allocation", "allocations")
     yield plural(copies, "prefetch", "prefetches")
@@ -79,4 +79,7 @@ def _comparison(scene: Scene, other: Scene) -> str:
     alike = len(Emphasis.of(scene, other, None).faded)
     count = len(scene.memory_map.allocations)
     change = change_text(scene.simulation.time_s - other.simulation.time_s, "this map")
-    return f"alike but for offsets, faded: {alike:,} of {count:,}; {change}"
+    return (
+        f"faded: {alike:,} of {count:,} allocations, which the other map has too, at "
+        f"whatever offsets; {change}"
+    )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hybridalloc.memory_map import Allocation, Origin
 from hybridalloc.problem import Problem
 from hybridalloc.program import Program
-from hybridalloc.report.difference import CHANGES
+from hybridalloc.report.difference import CHANGES, counts_text
 from hybridalloc.report.picture.loops import loop_depths
 from hybridalloc.report.picture.panels import Panel, panels, steps
 from hybridalloc.report.picture.scene import (
@@ -196,7 +196,7 @@ def _differences(scenes: Sequence[Scene]) -> Content | None:
     shown = found.buffers[:MOST_CHANGES]
     return {
         "count": len(found.buffers),
-        "unchanged": found.unchanged,
+        "kinds": counts_text(found),
         "buffer": [x.buffer for x in shown],
         "change": [CHANGES[x.change][0] for x in shown],
         "to_fast": [x.to_fast for x in shown],

@@ -6,6 +6,8 @@ const ORIGIN_TEXT = {
   cross_program: "cross-program prefetch",
 };
 
+const HINT = "Point at a rectangle, or into a panel, to be told what it is.";
+
 function instructionText(t) {
   const { name } = DATA.instructions;
   return t < name.length ? `${countText(t)} ${name[t]}` : `${countText(t)} (the end)`;
@@ -33,7 +35,7 @@ function describeAllocation(map, i) {
     rows.push(["evicted", `issued at ${countText(column("issue"))}, due at ${countText(column("due"))}`]);
   }
   rows.push(["saves", `${timeText(column("saved"))}, copies apart`]);
-  if (map.fadedSet.has(i)) rows.push(["", "alike in the other map, but for the offset"]);
+  if (map.fadedSet.has(i)) rows.push(["", "in the other map too, at whatever offset"]);
   return rows;
 }
 
@@ -92,7 +94,7 @@ function showDetails() {
   const chosen = marked.selected;
   const line = byId("details");
   if (chosen === null) {
-    line.textContent = "";
+    line.replaceChildren(element("span", HINT, "hint"));
     return;
   }
   const name = element("b", DATA.buffers.name[chosen.buffer]);

@@ -28,17 +28,30 @@ function fillLegend() {
   const boxes = parts.map(([text, origin, phase]) => legendBox(text, (ctx) => fillOf(ctx, origin, phase)));
   if (DATA.scratch.length) boxes.push(legendBox("scratch", () => palette.scratch));
   if (DATA.reserved.length) boxes.push(legendBox("reserved", () => palette.reserved));
-  byId("legend").replaceChildren(...boxes);
+  byId("legend").replaceChildren(...boxes, legendItem("capacity", drawLimitSample));
 }
 
 function legendBox(text, fill) {
+  return legendItem(text, (ctx, { width, height }) => {
+    ctx.fillStyle = fill(ctx);
+    ctx.fillRect(0, 0, width, height);
+  });
+}
+
+function drawLimitSample(ctx, { width, height }) {
+  dash(ctx);
+  ctx.beginPath();
+  ctx.moveTo(0, height / 2);
+  ctx.lineTo(width, height / 2);
+  ctx.stroke();
+}
+
+function legendItem(text, draw) {
   const box = element("span", text);
   const sample = element("canvas");
   sample.width = 18 * devicePixelRatio;
   sample.height = 11 * devicePixelRatio;
-  const ctx = sample.getContext("2d");
-  ctx.fillStyle = fill(ctx);
-  ctx.fillRect(0, 0, sample.width, sample.height);
+  draw(sample.getContext("2d"), sample);
   box.prepend(sample);
   return box;
 }
@@ -46,8 +59,7 @@ function legendBox(text, fill) {
 function addDifferences(found) {
   const section = byId("differences");
   section.hidden = false;
-  const title = `Buffers that differ: ${countText(found.count)}; ${countText(found.unchanged)} are placed alike`;
-  section.append(element("h2", title));
+  section.append(element("h2", `Buffers: ${found.kinds}`));
   if (!found.count) return;
   const table = element("table");
   const head = table.insertRow();
@@ -91,6 +103,7 @@ function start() {
   fitPlots();
   setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
   listenToAll();
+  showDetails();
   if (DATA.chosen !== null) choose(DATA.chosen);
   document.documentElement.dataset.ready = "true";
 }

@@ -136,10 +136,15 @@ function drawSelected(ctx, at, map) {
   }
 }
 
-function drawCapacity(ctx, at, bbox) {
+/** Draw the lines that follow as those of a capacity. */
+function dash(ctx) {
   ctx.strokeStyle = palette.ink;
   ctx.lineWidth = devicePixelRatio;
   ctx.setLineDash([5 * devicePixelRatio, 3 * devicePixelRatio]);
+}
+
+function drawCapacity(ctx, at, bbox) {
+  dash(ctx);
   ctx.beginPath();
   ctx.moveTo(bbox.left, at.y(DATA.capacity));
   ctx.lineTo(bbox.left + bbox.width, at.y(DATA.capacity));

@@ -1,6 +1,7 @@
 // The plots of a map, one below the other: uPlot draws axes and lines.
 
-const AXIS_WIDTH = 84;
+const AXIS_WIDTH = 92;
+const LABEL_WIDTH = 16;
 /** Between ticks: room for a time in many digits. */
 const X_SPACE = 100;
 const PANEL_HEIGHT = 66;
@@ -15,18 +16,23 @@ function axes(values, xLabel) {
   const grid = { stroke: () => palette.grid, width: 1 };
   const ticks = { stroke: () => palette.grid, width: 1, size: 4 };
   const font = '11px system-ui, "DejaVu Sans", sans-serif';
-  const label = { label: xLabel, labelSize: 16, labelFont: font, size: 22 };
+  const label = { label: xLabel, labelSize: LABEL_WIDTH, labelFont: font, size: 22 };
   return [
     xLabel
       ? { stroke, grid, ticks, font, ...label, space: X_SPACE, values: (_, x) => xTicks(x) }
       : { show: false },
-    { stroke, grid, ticks, font, size: AXIS_WIDTH, values: (_, x) => values(x) },
+    { stroke, grid, ticks, font, labelFont: font, size: AXIS_WIDTH, values: (_, x) => values(x) },
   ];
 }
 
 function xTicks(ticks) {
   if (DATA.axis === "time") return tickText("seconds", view.x[1])(ticks);
   return ticks.map((x) => (Number.isInteger(x) ? countText(x) : ""));
+}
+
+function xLabel() {
+  if (DATA.axis === "time") return "simulated time without stalls";
+  return DATA.first ? `instruction (the first ${countText(DATA.first)} take no time)` : "instruction";
 }
 
 function options(map, height, rangeY, list, draw) {
@@ -52,15 +58,22 @@ function memoryPlot(map, host) {
   const list = axes((x) => tickText("bytes", view.y[1])(x), "");
   list[1].incrs = Array.from({ length: 53 }, (_, i) => 2 ** i);
   list[1].space = 34;
+  const label = { label: "offset in fast memory", labelSize: LABEL_WIDTH };
+  Object.assign(list[1], label, { size: AXIS_WIDTH - LABEL_WIDTH });
   const given = options(map, memoryHeight(), () => view.y, list, (plot) => drawMemory(plot, map));
   const plot = new uPlot({ ...given, series: [{}, { show: false }] }, [FULL.x, FULL.y], host);
   return Object.assign(plot, { map, rangeY: () => view.y });
 }
 
+/** The labels of ticks; where there is nothing, a 0. */
+function panelTicks(panel, ticks) {
+  if (!panel.inView) return ticks.map((x) => (x ? "" : "0"));
+  return tickText(panel.unit, panel.inView)(ticks);
+}
+
 /** Lines that are level from each edge to the next. */
 function panelPlot(map, panel, host, isLast) {
-  const label = DATA.axis === "time" ? "simulated time without stalls" : "instruction";
-  const list = axes((x) => tickText(panel.unit, panel.inView)(x), isLast ? label : "");
+  const list = axes((x) => panelTicks(panel, x), isLast ? xLabel() : "");
   if (panel.unit === "bytes") list[1].incrs = Array.from({ length: 53 }, (_, i) => 2 ** i);
   list[1].space = 20;
   const height = PANEL_HEIGHT + (isLast ? X_AXIS_HEIGHT : 0);
@@ -154,9 +167,7 @@ function drawLimit(plot, panel) {
   clipped(plot, (ctx) => {
     const { left, width, height } = plot.bbox;
     const y = plot.bbox.top + height * (1 - panel.limit / plot.rangeY()[1]);
-    ctx.strokeStyle = palette.ink;
-    ctx.lineWidth = devicePixelRatio;
-    ctx.setLineDash([5 * devicePixelRatio, 3 * devicePixelRatio]);
+    dash(ctx);
     ctx.beginPath();
     ctx.moveTo(left, y);
     ctx.lineTo(left + width, y);
