@@ -7,10 +7,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 
+from hybridalloc import jit
 from hybridalloc.jit import compiled
+from hybridalloc.registry import STRATEGIES, load
 
 
 def test_functions_compile_where_no_compiled_code_can_be_kept(
@@ -100,3 +103,14 @@ def test_numbers_that_callers_write_out_make_no_versions_of_their_own() -> None:
     assert doubles(5) == 24
     # None, if the caller was found compiled.
     assert len(doubled.overloads) <= 1  # type: ignore[attr-defined]
+
+
+def test_no_compiled_function_hands_back_a_named_tuple() -> None:
+    """Numba runs Python to make one, which crashes if Ctrl-C comes just then."""
+    for name, entry in STRATEGIES.items():
+        if not entry.composition:
+            load(name)
+    returned = {x.__name__: get_type_hints(x).get("return") for x in jit._functions}
+    assert {"progress", "sort_copies", "run_time"} <= returned.keys()
+    named = {x for x, kind in returned.items() if hasattr(kind, "_fields")}
+    assert not named
