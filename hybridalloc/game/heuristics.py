@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from hybridalloc.arrays import Floats
 from hybridalloc.bounds import relaxed_serving
-from hybridalloc.compose import as_solver
+from hybridalloc.compose import as_solver, asked
 from hybridalloc.errors import UsageError
 from hybridalloc.game.action import Action
 from hybridalloc.game.advice import Advice, advice
@@ -127,7 +127,7 @@ def _asked(game: Game, name: str, run: Run) -> ArrayLike | None:
     maps: list[MemoryMap] = []
     given = replace(run, warm_start=None, report=maps.append)
     try:
-        found = as_solver(name).solve(game.problem, given).map
+        found = asked(as_solver(name), game.problem, given).map
     except TimeoutError:
         found = maps[-1] if maps else None
     if found is None:
