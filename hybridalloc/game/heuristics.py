@@ -19,6 +19,14 @@ from hybridalloc.game.advice import Advice, advice
 from hybridalloc.game.game import Game
 from hybridalloc.game.playback import line_of
 from hybridalloc.memory_map import MemoryMap
+from hybridalloc.registry import (
+    COMBINATORS,
+    NAME,
+    STATIC_STRATEGIES,
+    STRATEGIES,
+    nearest,
+    plug_ins,
+)
 from hybridalloc.solver import Run
 
 RELAXATION = "relaxation"
@@ -26,8 +34,8 @@ RELAXATION = "relaxation"
 name are strategies."""
 USUAL = ("msa", "greedy", "belady", RELAXATION)
 """XLA's, the densest first, Belady's, and the relaxation's solution."""
-
-
+NOT_HEURISTICS = (*STATIC_STRATEGIES, *COMBINATORS)
+"""Names whose own errors say what they are."""
 ASKING_SHARE = 0.2
 """The share of the time that heuristics are asked for, at most."""
 
@@ -56,8 +64,18 @@ def names_in(text: str) -> tuple[str, ...]:
         if name == "replay":
             raise UsageError("heuristics: no other strategy may see what replay does")
         if name != RELAXATION:
-            as_solver(name)
+            _require_strategy(name)
     return names
+
+
+def _require_strategy(name: str) -> None:
+    if NAME.fullmatch(name) and name not in (*STRATEGIES, *NOT_HEURISTICS):
+        added = plug_ins()
+        if name not in (*added.entries, *added.refused):
+            known = RELAXATION, *STRATEGIES, *added.entries
+            hint = nearest(name, [x for x in known if x != "replay"])
+            raise UsageError(f"heuristics: unknown strategy {name!r}; {hint}")
+    as_solver(name)
 
 
 def consult(
