@@ -1,10 +1,12 @@
-# All commands set up what they need in .venv: make demo, make test, make handbook.
+# All commands set up what they need in .venv; make setup does nothing else.
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint check handbook
+.PHONY: setup demo test lint check handbook
+
+setup: $(VENV)/ready
 
 demo: $(VENV)/ready
 	$(BIN)/hybridalloc compare examples/workloads/*/ --time-limit 5 --bound-time 2

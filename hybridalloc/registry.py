@@ -21,6 +21,7 @@ COMBINATORS = ("first", "best", "together")
 NAME = re.compile(r"[^\W\d][\w.\-]*")
 """What a strategy may be called."""
 OURS = "hybridalloc"
+OWN = "a class of your own has a name by an entry point (docs/pipelines.md)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +209,8 @@ def get_entry(name: str) -> Entry:
         raise UsageError(added.refused[name])
     if name not in added.entries:
         hint = nearest(name, [*STRATEGIES, *added.entries, *COMBINATORS])
-        raise UsageError(f"unknown strategy {name!r}; {hint}")
+        own = f"; {OWN}" if hint.startswith("known") else ""
+        raise UsageError(f"unknown strategy {name!r}; {hint}{own}")
     return added.entries[name]
 
 

@@ -19,7 +19,7 @@ from hybridalloc.arguments import (
     restricted,
     robust_objective,
 )
-from hybridalloc.compose import as_solver, name_of
+from hybridalloc.compose import as_solver, asked, name_of
 from hybridalloc.errors import UsageError
 from hybridalloc.incumbents import Incumbents
 from hybridalloc.interruption import until_interrupt
@@ -103,7 +103,8 @@ def solve(
             program without the compiler's estimates; or ``expressible`` for a program
             with pinned buffers.
         InputError: The path cannot be read as a problem.
-        StrategyError: The strategy handed back an invalid map or a contradiction.
+        StrategyError: The strategy handed back an invalid map, a contradiction or
+            no ``Outcome``.
     """
     if time_limit is None:
         time_limit = DEFAULT_TIME_LIMIT_S if iterations is None else math.inf
@@ -182,7 +183,7 @@ def _search(
     with suppress(TimeoutError), until_interrupt():
         if run.warm_start is not None:
             incumbents.start_from(run.warm_start)
-        return incumbents.conclude(solver.solve(problem, run))
+        return incumbents.conclude(asked(solver, problem, run))
     with suppress(KeyboardInterrupt):
         incumbents.settle()
     return UNANSWERED

@@ -82,6 +82,11 @@ def test_a_name_unlike_any_gets_the_list() -> None:
         get_solver("zzz")
 
 
+def test_a_name_unlike_any_may_be_meant_for_a_class() -> None:
+    with pytest.raises(UsageError, match="a class of your own has a name by an entry"):
+        parse("mine/heur.py:Area")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

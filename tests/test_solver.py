@@ -12,14 +12,17 @@ import pytest
 from named_problems import CHAIN, FASTER, FASTEST, INVALID, SLOW
 
 from hybridalloc import (
+    Chain,
     InputError,
     MemoryMap,
     Outcome,
     Problem,
     Run,
+    Solver,
     Status,
     StrategyError,
     UsageError,
+    Within,
     solve,
 )
 from hybridalloc.simulator import Simulation, Simulator
@@ -345,6 +348,27 @@ def test_a_capacity_that_is_no_whole_number_is_refused(
 def test_what_is_no_strategy_is_refused(strategy: object) -> None:
     with pytest.raises(UsageError, match="expected a name or a solver object"):
         solve(CHAIN, strategy)  # type: ignore[arg-type]
+
+
+def test_a_class_is_refused_with_what_was_perhaps_meant() -> None:
+    with pytest.raises(UsageError, match=r"; did you mean Scripted\(\)\?$"):
+        solve(CHAIN, Scripted)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("composed", [lambda x: x, Chain, lambda x: Within(x, 5)])
+@pytest.mark.parametrize(
+    ("found", "message"), [(None, "None"), (MemoryMap(), "a MemoryMap")]
+)
+def test_what_is_no_outcome_is_the_strategys_mistake(
+    composed: Callable[[Solver], Solver], found: object, message: str
+) -> None:
+    class Hasty:
+        def solve(self, problem: Problem, run: Run) -> Outcome:
+            return found  # type: ignore[return-value]
+
+    said = f"strategy Hasty handed back {message}; expected an Outcome"
+    with pytest.raises(StrategyError, match=said):
+        solve(CHAIN, composed(Hasty()))
 
 
 def test_what_is_no_problem_or_target_is_refused(bundled: Path) -> None:

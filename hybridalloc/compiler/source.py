@@ -14,7 +14,7 @@ from hybridalloc.errors import CompilerError, UsageError
 _ARRAY = re.compile(r"([a-z]\w*)\[(\s*|\s*\d+\s*(?:,\s*\d+\s*)*)\]")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
-EXTRA = 'pip install "hybridalloc[tpu]"'
+EXTRA = 'pip install "jax[tpu]>=0.10" "cloudpickle>=3"'
 """What installs the compiler."""
 
 DTYPES = {

@@ -6,7 +6,14 @@ import math
 import time
 from dataclasses import dataclass, replace
 
-from hybridalloc.compose.members import Best, as_solver, as_solvers, is_proof, name_of
+from hybridalloc.compose.members import (
+    Best,
+    as_solver,
+    as_solvers,
+    asked,
+    is_proof,
+    name_of,
+)
 from hybridalloc.problem import Problem
 from hybridalloc.solver import UNANSWERED, Outcome, Run, Solver
 
@@ -190,7 +197,7 @@ def allotted(remaining_s: float, solvers: tuple[Solver, ...]) -> float:
 
 def _credited(solver: Solver, problem: Problem, run: Run) -> Outcome:
     with run.credit(name_of(solver)):
-        outcome = solver.solve(problem, run)
+        outcome = asked(solver, problem, run)
         if outcome.map is not None:
             run.report(outcome.map)  # while its finder has the credit
         return outcome

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 
 from hybridalloc.counting import counted, counted_outcome
-from hybridalloc.errors import UsageError
+from hybridalloc.errors import StrategyError, UsageError
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.objective import Objective
 from hybridalloc.problem import Problem
@@ -28,7 +28,10 @@ def as_solver(strategy: Solver | str) -> Solver:
     # A caller without type checker may hand over anything.
     method: object = getattr(strategy, "solve", None)
     if isinstance(strategy, type) or not callable(method):
-        raise UsageError(f"strategy {strategy!r}: expected a name or a solver object")
+        expected = "expected a name or a solver object"
+        if isinstance(strategy, type) and callable(method):
+            expected += f"; did you mean {strategy.__name__}()?"
+        raise UsageError(f"strategy {strategy!r}: {expected}")
     return strategy
 
 
@@ -53,6 +56,23 @@ def name_of(solver: Solver) -> str:
     if kind.__str__ is object.__str__:
         return kind.__name__
     return str(solver)
+
+
+def asked(solver: Solver, problem: Problem, run: Run) -> Outcome:
+    """What a solver hands back.
+
+    Raises:
+        StrategyError: That is no outcome.
+    """
+    found: object = solver.solve(
+        problem, run
+    )  # of a caller's own, without type checker
+    if isinstance(found, Outcome):
+        return found
+    kind = "None" if found is None else f"a {type(found).__name__}"
+    raise StrategyError(
+        f"strategy {name_of(solver)} handed back {kind}; expected an Outcome"
+    )
 
 
 @dataclass
@@ -108,8 +128,8 @@ class Best:
         offer = offer or self.offer
         with credit:
             try:
-                outcome = solver.solve(
-                    self.problem, replace(run, report=offer, bound=bound)
+                outcome = asked(
+                    solver, self.problem, replace(run, report=offer, bound=bound)
                 )
             except TimeoutError:
                 return UNANSWERED

@@ -190,7 +190,8 @@ class _Reader:
             if option in settings:
                 raise self._error(f"option {option!r} once only; another")
             if not self._take("="):
-                raise self._error(f"'=' and a value after option {option!r}")
+                join = " (parts of one value are joined with '+')" if settings else ""
+                raise self._error(f"'=' and a value after option {option!r}{join}")
             settings[option] = self._match(_VALUE, f"a value of option {option!r}")
 
         self._enclosed(lambda: self.listed(one), "',' or ')'")

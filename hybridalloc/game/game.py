@@ -33,7 +33,9 @@ class Step:
     """One access, to be decided on."""
 
     instruction: int
+    """Whose access it is, as an index into the schedule."""
     buffer: int
+    """What is accessed, as an index into the program's buffers."""
     use: int
     """The access, as an index into the buffer's uses."""
 
@@ -62,10 +64,12 @@ class Game:
             ValueError: A pinned buffer has no allocation in ``fixed``.
         """
         self.problem = _without_answer(problem)
+        """What is mapped, without the compiler's own answer."""
         self.config = config
         self.loops = Loops(problem.program)
         self.growth = grow(problem)
         self.steps = _steps(problem)
+        """The accesses that are decided on, in the order of the schedule."""
         self.until = _until(self.steps)
         self.advice = none(len(self.steps))
         """What heuristics say of each step, and whether they may be followed; nothing

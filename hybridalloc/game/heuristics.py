@@ -12,13 +12,21 @@ from numpy.typing import ArrayLike
 
 from hybridalloc.arrays import Floats
 from hybridalloc.bounds import relaxed_serving
-from hybridalloc.compose import as_solver
+from hybridalloc.compose import as_solver, asked
 from hybridalloc.errors import UsageError
 from hybridalloc.game.action import Action
 from hybridalloc.game.advice import Advice, advice
 from hybridalloc.game.game import Game
 from hybridalloc.game.playback import line_of
 from hybridalloc.memory_map import MemoryMap
+from hybridalloc.registry import (
+    COMBINATORS,
+    NAME,
+    STATIC_STRATEGIES,
+    STRATEGIES,
+    nearest,
+    plug_ins,
+)
 from hybridalloc.solver import Run
 
 RELAXATION = "relaxation"
@@ -26,8 +34,8 @@ RELAXATION = "relaxation"
 name are strategies."""
 USUAL = ("msa", "greedy", "belady", RELAXATION)
 """XLA's, the densest first, Belady's, and the relaxation's solution."""
-
-
+NOT_HEURISTICS = (*STATIC_STRATEGIES, *COMBINATORS)
+"""Names whose own errors say what they are."""
 ASKING_SHARE = 0.2
 """The share of the time that heuristics are asked for, at most."""
 
@@ -56,8 +64,18 @@ def names_in(text: str) -> tuple[str, ...]:
         if name == "replay":
             raise UsageError("heuristics: no other strategy may see what replay does")
         if name != RELAXATION:
-            as_solver(name)
+            _require_strategy(name)
     return names
+
+
+def _require_strategy(name: str) -> None:
+    if NAME.fullmatch(name) and name not in (*STRATEGIES, *NOT_HEURISTICS):
+        added = plug_ins()
+        if name not in (*added.entries, *added.refused):
+            known = RELAXATION, *STRATEGIES, *added.entries
+            hint = nearest(name, [x for x in known if x != "replay"])
+            raise UsageError(f"heuristics: unknown strategy {name!r}; {hint}")
+    as_solver(name)
 
 
 def consult(
@@ -127,7 +145,7 @@ def _asked(game: Game, name: str, run: Run) -> ArrayLike | None:
     maps: list[MemoryMap] = []
     given = replace(run, warm_start=None, report=maps.append)
     try:
-        found = as_solver(name).solve(game.problem, given).map
+        found = asked(as_solver(name), game.problem, given).map
     except TimeoutError:
         found = maps[-1] if maps else None
     if found is None:

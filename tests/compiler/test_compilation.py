@@ -198,7 +198,7 @@ def test_a_missing_compiler_names_what_installs_it(
 ) -> None:
     told = refused(f"{program}:double", work)
     assert "the compiler is not installed" in told
-    assert told.endswith('pip install "hybridalloc[tpu]"')
+    assert told.endswith('pip install "jax[tpu]>=0.10" "cloudpickle>=3"')
 
 
 @pytest.mark.parametrize(

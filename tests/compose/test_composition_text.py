@@ -135,6 +135,10 @@ def test_any_other_text_is_refused(text: str) -> None:
         ("bset(slow,greedy)", "character 1: unknown strategy 'bset'; did you.* 'best'"),
         ("greedy()", r"character 8: expected an option, name=value, found '\)'"),
         ("greedy(slow)", "character 12: expected '=' and a value after option 'slow'"),
+        (
+            "agent-hybrid(heuristics=msa,area)",
+            r"after option 'area' \(parts of one value are joined with '\+'\), found",
+        ),
         ("greedy(displacements=)", "character 22: expected a value of option"),
         ("greedy(displacements=1", r"character 23: expected ',' or '\)'"),
         ("greedy(displacements=1,displacements=2)", "'displacements' once only"),

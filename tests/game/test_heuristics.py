@@ -136,3 +136,23 @@ def test_names_are_of_strategies_or_the_relaxation() -> None:
         names_in("mza+relaxation")
     with pytest.raises(ValueError, match="'msa' is there twice"):
         names_in("msa+msa")
+
+
+def test_a_name_unlike_any_gets_the_names_that_may_be_there() -> None:
+    with pytest.raises(UsageError, match="'nope'; known: relaxation, slow") as caught:
+        names_in("nope")
+    known = str(caught.value).partition("known: ")[2].split(", ")
+    assert {"msa", "hybrid"} <= set(known)
+    assert not {"replay", "best", "fits"} & set(known)
+    with pytest.raises(UsageError, match="'relaxtion'; did you mean 'relaxation'"):
+        names_in("msa+relaxtion")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("fits", "static allocation"), ("best", "'best'")]
+)
+def test_a_name_that_stands_for_something_else_says_what(
+    name: str, message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        names_in(name)

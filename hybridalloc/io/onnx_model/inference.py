@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _TERM = rb"[A-Za-z ]*(\.\.\.[A-Za-z ]*)?"
 _EQUATION = re.compile(rb"%b(,%b)*(->%b)?" % (_TERM, _TERM, _TERM))
 """Of the operator Einsum."""
-EXTRA = 'pip install "hybridalloc[onnx]"'
+EXTRA = 'pip install "onnx>=1.16"'
 
 
 def load(path: Path) -> ModelProto:
