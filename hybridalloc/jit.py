@@ -28,8 +28,8 @@ def compiled(function: F) -> F:
     is found again as long as the sources of all compiled functions that it calls, in
     whatever files, and the numbers that they take from their modules are the same.
 
-    It must not return a named tuple: numba makes one by running Python, which crashes
-    if Ctrl-C comes just then.
+    It must not hand a named tuple back to Python: numba runs Python to make one, which
+    crashes if Ctrl-C comes just then.
     """
     dispatcher: Any = njit(nogil=True)(function)  # numba's types know less than it
     _functions.append(function)
