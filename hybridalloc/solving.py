@@ -22,7 +22,7 @@ from hybridalloc.arguments import (
 from hybridalloc.compose import as_solver, asked, name_of
 from hybridalloc.errors import UsageError
 from hybridalloc.incumbents import Incumbents
-from hybridalloc.interruption import until_interrupt
+from hybridalloc.interruption import postponed, until_interrupt
 from hybridalloc.memory_map import MemoryMap
 from hybridalloc.objective import Robust
 from hybridalloc.packing.occupancy import occupancy
@@ -149,8 +149,9 @@ def _begin(
 ) -> Incumbents:
     from hybridalloc.simulator import Simulator  # loads the compiler of its loops
 
-    simulator = Simulator(problem)
-    simulator.require_finite()
+    with postponed():  # compiled code may hand on other errors in its place
+        simulator = Simulator(problem)
+        simulator.require_finite()
     return Incumbents(simulator, component, time_limit, callback, objective)
 
 
