@@ -124,7 +124,12 @@ def test_an_invalid_map_is_refused_with_exit_code_2(
 ) -> None:
     ran = command("diff", lstm, slow, "input", "--capacity", "1MiB")
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith("error: the second map is not valid: offset: ")
+    warning, error = ran.err.splitlines()
+    assert warning == (
+        f"warning: {slow} was made for 128 MiB of fast memory, and is judged here with "
+        "1 MiB (--capacity 134217728 for its own)"
+    )
+    assert error.startswith("error: the second map is not valid: offset: ")
 
 
 def test_explain_prices_the_space_only_when_asked(

@@ -59,7 +59,7 @@ def test_commands_take_a_saved_model(
     limits = ("--strategy", "greedy", "--time-limit", "5", "--bound-time", "0")
     for arguments in (
         ("solve", saved, "--capacity", "64KiB", *limits, "--out", out),
-        ("check", saved, out),
+        ("check", saved, out, "--capacity", "64KiB"),
         ("info", saved),
         ("convert", saved, "--out", problem),
     ):
