@@ -64,9 +64,8 @@ def asked(solver: Solver, problem: Problem, run: Run) -> Outcome:
     Raises:
         StrategyError: That is no outcome.
     """
-    found: object = solver.solve(
-        problem, run
-    )  # of a caller's own, without type checker
+    # A caller without type checker may hand back anything.
+    found: object = solver.solve(problem, run)
     if isinstance(found, Outcome):
         return found
     kind = "None" if found is None else f"a {type(found).__name__}"
